@@ -1,1 +1,1 @@
-"""Results that are kept in a bounded file and shared by processes."""
+"""Bounded caches on disk that processes share, and guards for calls to services."""

@@ -1,4 +1,4 @@
-"""The circuit breaker: no calls to a service that is down, and one trial call after a pause."""
+"""A circuit breaker: no calls to a service that is down, and one trial call after a pause."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class BreakerState(StrEnum):
-    """``closed``: calls go through. ``open``: none does. ``half_open``: one is trying."""
+    """``closed``: calls pass. ``open``: none passes. ``half_open``: one trial call is out."""
 
     CLOSED = "closed"
     HALF_OPEN = "half_open"
@@ -15,16 +15,16 @@ class BreakerState(StrEnum):
 
 
 class CircuitBreaker:
-    """Opens after failures in a row, and lets one call try after a while; its success closes it.
+    """Opens after consecutive failures and admits one trial call after a pause; its success closes it.
 
-    Safe for use by several threads. There are libraries for this; those seen let every waiting call
-    try at once when half open, and read the wall clock.
+    Thread-safe. The libraries for this that were examined admit every waiting call when half open, and read
+    the wall clock.
 
     Args:
-        failures: how many failures in a row open it.
-        reset_after: seconds for which it then stays open, and that a trying call has to report.
-        on_change: called with the new state at each change of it.
-        clock: seconds, monotonic.
+        failure_threshold: consecutive failures that open it.
+        reset_timeout: seconds that it stays open, and the time limit for a trial call to report.
+        on_change: called with each new state.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class CircuitBreaker:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._threshold = failure_threshold
-        self._reset_after = reset_timeout
+        self._reset_timeout = reset_timeout
         self._on_change = on_change
         self._clock = clock
         self._lock = threading.Lock()
@@ -45,26 +45,26 @@ class CircuitBreaker:
 
     @property
     def state(self) -> BreakerState:
-        """The present state."""
+        """The current state."""
         return self._state
 
     @property
     def is_rejecting(self) -> bool:
-        """Whether a call would not be let through now; asking changes nothing."""
-        return self._state is not BreakerState.CLOSED and not self._is_reset_due
+        """Whether a call would be rejected now; reading it changes nothing."""
+        is_reset_due = self._clock() - self._since >= self._reset_timeout
+        return self._state is not BreakerState.CLOSED and not is_reset_due
 
     def allow_call(self) -> bool:
-        """Say whether a call may go through; every call that may must report how it ended."""
+        """Return whether a call may pass; every call that passes must report its outcome."""
         with self._lock:
-            if self._state is BreakerState.CLOSED:
-                return True
-            if not self._is_reset_due:
+            if self.is_rejecting:
                 return False
-            self._set_state(BreakerState.HALF_OPEN)
+            if self._state is not BreakerState.CLOSED:
+                self._set_state(BreakerState.HALF_OPEN)
             return True
 
     def record_success(self) -> None:
-        """Report that a call was answered."""
+        """Report a call that succeeded."""
         with self._lock:
             self._failures = 0
             self._answered_at = self._clock()
@@ -72,15 +72,15 @@ class CircuitBreaker:
                 self._set_state(BreakerState.CLOSED)
 
     def record_failure(self) -> None:
-        """Report that a call was not answered."""
+        """Report a call that failed."""
         with self._lock:
             self._count_failure()
 
     def record_timeout(self, seconds: float) -> None:
-        """Report that work ended after so many ``seconds`` without what it asked for.
+        """Report work that timed out after ``seconds``.
 
-        That is a failure only if no call at all was answered in that time: otherwise the service
-        has more to do than it can, and stopping for a while would not help it.
+        It counts as a failure only if no call succeeded in that time: otherwise the service is overloaded,
+        and rejecting calls would not help.
         """
         with self._lock:
             if self._clock() - self._answered_at >= seconds:
@@ -88,13 +88,9 @@ class CircuitBreaker:
 
     def _count_failure(self) -> None:
         self._failures += 1
-        trying = self._state is BreakerState.HALF_OPEN
-        if trying or (self._state is BreakerState.CLOSED and self._failures >= self._threshold):
+        is_trial = self._state is BreakerState.HALF_OPEN
+        if is_trial or (self._state is BreakerState.CLOSED and self._failures >= self._threshold):
             self._set_state(BreakerState.OPEN)
-
-    @property
-    def _is_reset_due(self) -> bool:
-        return self._clock() - self._since >= self._reset_after
 
     def _set_state(self, state: BreakerState) -> None:
         changed = state is not self._state

@@ -14,10 +14,10 @@ def try_lock(file: int | _HasFileno) -> bool:
     """Lock an open file until it is closed, without waiting.
 
     Returns:
-        whether it is locked now; not when somebody else holds its lock.
+        False if another process holds the lock.
 
     Raises:
-        OSError: it cannot be locked, as on a file system without locks.
+        OSError: the file system has no locks, for example.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -27,10 +27,10 @@ def try_lock(file: int | _HasFileno) -> bool:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text in place of what is at a path, so that it is there whole even after a power failure.
+    """Replace the text of a file; even a power failure leaves the old or the new text, whole.
 
     Raises:
-        OSError: it cannot be written; what was there still is.
+        OSError: it cannot be written; the old text stays.
     """
     partial = path.with_name(f"{path.name}.part")
     try:

@@ -15,20 +15,20 @@ class _Flight(Generic[T]):
 
 
 class SingleFlight(Generic[T]):
-    """Runs one asking for each key at a time; nothing of it is kept when it is over."""
+    """Runs one computation per key at a time; nothing is kept afterwards."""
 
     def __init__(self) -> None:
         self._flights: dict[Hashable, _Flight[T]] = {}
 
     def is_running(self, key: Hashable) -> bool:
-        """Say whether somebody is asking for it now."""
+        """Return whether a computation for this key is running."""
         return key in self._flights
 
     async def run(self, key: Hashable, compute: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return what ``ask`` gives, or what it gives to another that began it before.
+        """Return the result of ``compute``, or of the computation that already runs for this key.
 
-        Whoever is cancelled leaves the others waiting; when the last one is, so is the asking, and it has
-        ended when this does. What it raises, all of them get.
+        A cancelled waiter leaves the others waiting. Cancelling the last one cancels the computation, and
+        returns when that has ended. All waiters get the exception that it raises.
         """
         flight = self._flights.get(key)
         if flight is None:
@@ -43,11 +43,11 @@ class SingleFlight(Generic[T]):
                 await self._end(key, flight)
 
     async def _end(self, key: Hashable, flight: _Flight[T]) -> None:
-        # First, so that who comes while it is being cancelled begins another.
+        # First of all, so that a caller that comes during the cancellation starts a new flight.
         if self._flights.get(key) is flight:
             del self._flights[key]
         if not flight.task.done():
             flight.task.cancel()
             await asyncio.wait([flight.task])
         if not flight.task.cancelled():
-            flight.task.exception()  # seen, even where everybody who waited has left
+            flight.task.exception()  # marks it as retrieved, even without any waiter left

@@ -1,1 +1,1 @@
-"""The claims of an answer, and the passages of the documents that have what they say."""
+"""The claims of an answer, and their grounding in passages of the documents."""

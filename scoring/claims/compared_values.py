@@ -1,4 +1,4 @@
-"""The values that claims have, compared with those at the one place of the documents that they lead to."""
+"""The values of claims, compared with those at the position of the documents that their words identify."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
 
 # Parts of speech (Universal Dependencies).
-_ACTS, _ARTICLE = frozenset({"VERB", "AUX"}), "DET"
-_FEWEST_WORDS = 2
+_VERBS, _ARTICLE = frozenset({"VERB", "AUX"}), "DET"
+_MIN_WORDS = 2
+_MAX_NEGATIONS = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """The one place of a document that the words of a claim lead to, and what it says of the claim.
+    """The one row or sentence of a document that the words of a claim identify, and whether its value agrees.
 
-    ``document``: that of the place in the context; ``start`` and ``end``: the row or sentence in its text.
+    ``start`` and ``end`` are offsets in the text of the context's document ``document_index``.
     """
 
     agreement: ValueAgreement
@@ -33,44 +34,45 @@ class ComparedValue:
 
 
 def compared_values(exchange: PreparedExchange) -> Mapping[int, ComparedValue]:
-    """Return what the documents say at the places that claims of the answer lead to, by where each begins.
+    """Return the compared values of the claims of the answer, by the offset of the claim.
 
-    1. A claim whose words lead to one row and one column of a table, or to one key of a list, and that claims
-       a number, amount, date, time of day, or yes or no of it (:mod:`scoring.figures.table_lookup`).
-    2. A claim that has the words of one sentence, and the same or another number there, or as many negations
-       or one more or less.
+    1. A claim whose words identify one row and one column of a table, or one key of a list, and that states a
+       number, amount, date, time of day, or yes or no (:mod:`scoring.figures.table_lookup`).
+    2. A claim with the words of one sentence, and the same or another number, or a negation more or less.
 
-    Where several places say something of a claim, one that bears it out counts. Only texts as they came are
-    compared, in a language whose lexicon has figures.
+    Where several positions are about a claim, one that agrees counts. Translations are not compared, nor
+    languages without figures in their lexicon.
     """
     answer = exchange.answer
     if answer.source is not None or answer.lexicon.figures is None:
         return {}
-    found: dict[int, ComparedValue] = {}
+    values: dict[int, ComparedValue] = {}
     for claim in answer.cached(claims):
         if claim.kind is not ClaimKind.CLAIM:
             continue
-        if told := [*_compare_with_cells(claim, exchange)] or [*_compare_with_sentences(claim, exchange)]:
-            found[claim.start] = min(told, key=lambda each: each.agreement is not ValueAgreement.SAME)
-    return found
+        if found := [*_compare_with_cells(claim, exchange)] or [*_compare_with_sentences(claim, exchange)]:
+            values[claim.start] = min(found, key=lambda value: value.agreement is not ValueAgreement.SAME)
+    return values
 
 
 def _compare_with_cells(claim: Claim, exchange: PreparedExchange) -> Iterator[ComparedValue]:
     start, end = span_with_signs(exchange.answer, claim)
     clause = Clause.of(exchange.answer.original[start:end], exchange.answer.lexicon)
-    for place, document in enumerate(exchange.context if clause else ()):
+    if clause is None:
+        return
+    for index, document in enumerate(exchange.context):
         for table in document.text.cached(tables):
-            assert clause is not None
             if found := look_up(clause, table):
-                yield ComparedValue(found[0], place, *found[1])
+                yield ComparedValue(found[0], index, *found[1])
 
 
 @dataclass(frozen=True, slots=True)
 class ComparableSentence:
-    """What a sentence says, ready to compare: the forms of its words of content in order, without figures.
+    """A sentence ready to compare.
 
-    ``acts``: the forms of those that are verbs; ``forms``: of all. ``has_name``: it speaks of something by
-    its name. ``clause``: the sentence as the checks of figures read it; ``how``: how its figures are meant.
+    ``clause``: the sentence as the figure checks read it; ``bounds``: those of its figures. ``words``: the
+    forms of its content words in order, without figures; ``forms``: all of them; ``verb_forms``: those of its
+    verbs. ``has_name``: it has no article, so its subject is a name.
     """
 
     clause: Clause
@@ -83,26 +85,28 @@ class ComparableSentence:
     has_name: bool
 
     def is_covered_by(self, other: ComparableSentence) -> bool:
-        """Say whether another one has all of its words."""
+        """Return whether another sentence has all of its words."""
         return not any(other.forms.isdisjoint(word) for word in self.words)
 
     @property
     def conditions(self) -> frozenset[str]:
-        """The words that tell of which cases it speaks, and how its figures are meant."""
+        """The words that restrict the sentence to some cases, and the bounds of its figures."""
         return self.clause.conditions.union(map(str, self.bounds.by_word.values()))
 
 
 def comparable_sentences(text: PreparedText) -> tuple[ComparableSentence, ...]:
-    """Return what the sentences of a text say that speak for themselves; rows of tables are none."""
-    runs = ((run, token_span(text, run)) for run in sentence_tokens(text))
-    found = (
-        _comparable_sentence(text, run, *span) for run, span in runs if "|" not in text.original[slice(*span)]
+    """Return the sentences of a text that are understandable by themselves, without table rows."""
+    spans = ((tokens, token_span(text, tokens)) for tokens in sentence_tokens(text))
+    sentences = (
+        _comparable_sentence(text, tokens, *span)
+        for tokens, span in spans
+        if "|" not in text.original[slice(*span)]
     )
-    return tuple(each for each in found if each)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _comparable_sentence(
-    text: PreparedText, run: Sequence[int], start: int, end: int
+    text: PreparedText, tokens: Sequence[int], start: int, end: int
 ) -> ComparableSentence | None:
     parse, lexicon = text.parse, text.lexicon
     clause = Clause.of(text.original[start:end], lexicon)
@@ -110,85 +114,69 @@ def _comparable_sentence(
         return None
     if clause.bounds is None:
         return None
-    spans = [(each.quantity.start, each.quantity.end) for each in clause.numbers]
-    small = (
-        lexicon.function_words
-        | lexicon.negations
-        | clause.figure_words.yes
-        | clause.figure_words.no
-        | {"n't", "not"}
+    figures = [(number.quantity.start, number.quantity.end) for number in clause.numbers]
+    small_words = (
+        lexicon.function_words | lexicon.negations | clause.figure_words.yes | clause.figure_words.no
     )
-    kept = [
-        n
-        for n in run
-        if not parse.is_stop[n]
-        and small.isdisjoint((parse.text[n], parse.lemma[n]))
-        and any(map(str.isalnum, parse.text[n]))
-        and not any(first <= parse.start[n] - start < last for first, last in spans)
-    ]
+    small_words |= {"n't", "not"}
     words = {
-        n: frozenset(figure_stem(word, lexicon) for word in (parse.text[n], parse.lemma[n])) for n in kept
+        n: frozenset(figure_stem(word, lexicon) for word in (parse.text[n], parse.lemma[n]))
+        for n in tokens
+        if not parse.is_stop[n]
+        and small_words.isdisjoint((parse.text[n], parse.lemma[n]))
+        and any(map(str.isalnum, parse.text[n]))
+        and not any(first <= parse.start[n] - start < last for first, last in figures)
     }
-    return ComparableSentence(
-        clause,
-        clause.bounds,
-        start,
-        end,
-        tuple(words.values()),
-        frozenset[str]().union(*words.values()),
-        frozenset[str]().union(*(words[n] for n in kept if parse.pos[n] in _ACTS)),
-        not any(parse.pos[n] == _ARTICLE for n in run),
-    )
+    verb_forms = frozenset[str]().union(*(forms for n, forms in words.items() if parse.pos[n] in _VERBS))
+    forms = frozenset[str]().union(*words.values())
+    has_name = not any(parse.pos[n] == _ARTICLE for n in tokens)
+    bounds, ordered = clause.bounds, tuple(words.values())
+    return ComparableSentence(clause, bounds, start, end, ordered, forms, verb_forms, has_name)
 
 
 def _compare_with_sentences(claim: Claim, exchange: PreparedExchange) -> Iterator[ComparedValue]:
-    said = _comparable_sentence(exchange.answer, claim.tokens, claim.start, claim.end)
-    if said is None or len(said.clause.numbers) > 1 or said.clause.negation_parity > 1:
+    claimed = _comparable_sentence(exchange.answer, claim.tokens, claim.start, claim.end)
+    if claimed is None or len(claimed.clause.numbers) > 1 or claimed.clause.negation_parity > _MAX_NEGATIONS:
         return
-    for place, document in enumerate(exchange.context):
+    for index, document in enumerate(exchange.context):
         for other in document.text.cached(comparable_sentences):
-            if found := _compare(said, other):
-                yield ComparedValue(found, place, other.start, other.end)
+            if agreement := _compare(claimed, other):
+                yield ComparedValue(agreement, index, other.start, other.end)
 
 
 def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgreement | None:
-    """Return what a sentence of a document says of a claim that has its words; None where they differ."""
+    """Return whether a sentence of a document agrees with a claim; None where it is about something else."""
     figures, others = claimed.clause.numbers, other.clause.numbers
     if not claimed.words or not claimed.is_covered_by(other):
         return None
     by_figure = [
         compare_quantities(
-            its.quantity.number,
-            other.clause.figure_unit(its),
+            other_figure.quantity.number,
+            other.clause.figure_unit(other_figure),
             figure.quantity.number,
             claimed.clause.figure_unit(figure),
         )
         for figure in figures[:1]
-        for its in others
+        for other_figure in others
     ]
-    is_same = claimed.clause.negation_parity == other.clause.negation_parity
+    negations = claimed.clause.negation_parity, other.clause.negation_parity
     if ValueAgreement.SAME in by_figure or not (figures or others):
-        found = ValueAgreement.SAME if is_same else ValueAgreement.DIFFERENT
-    elif by_figure == [ValueAgreement.DIFFERENT] and not (
-        claimed.clause.negation_parity or other.clause.negation_parity
-    ):
-        found = ValueAgreement.DIFFERENT
-    else:
+        if negations[0] == negations[1]:
+            return ValueAgreement.SAME
+    elif by_figure != [ValueAgreement.DIFFERENT] or any(negations):
         return None
-    if found is ValueAgreement.SAME:
-        return found
-    is_enough = (
-        len(claimed.words) >= _FEWEST_WORDS
-        or claimed.has_name
-        or any(map(claimed.clause.figure_unit, figures))
+    is_specific = (
+        len(claimed.words) >= _MIN_WORDS or claimed.has_name or any(map(claimed.clause.figure_unit, figures))
     )
     is_alike = _is_alike(claimed, other) and claimed.conditions == other.conditions
-    return found if is_alike and is_enough and other.clause.negation_parity < _FEWEST_WORDS else None
+    return ValueAgreement.DIFFERENT if is_alike and is_specific and negations[1] <= _MAX_NEGATIONS else None
 
 
 def _is_alike(claimed: ComparableSentence, other: ComparableSentence) -> bool:
-    """Say whether two have the same words, and those that are no verbs in the same order."""
-    acts = claimed.verb_forms | other.verb_forms
-    things, its = ([word for word in each.words if acts.isdisjoint(word)] for each in (claimed, other))
-    in_order = len(things) == len(its) and not any(map(frozenset.isdisjoint, things, its))
+    """Return whether two sentences have the same words, and those that are not verbs in the same order."""
+    verb_forms = claimed.verb_forms | other.verb_forms
+    nouns, other_nouns = (
+        [word for word in each.words if verb_forms.isdisjoint(word)] for each in (claimed, other)
+    )
+    in_order = len(nouns) == len(other_nouns) and not any(map(frozenset.isdisjoint, nouns, other_nouns))
     return in_order and other.is_covered_by(claimed)

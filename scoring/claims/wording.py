@@ -18,41 +18,41 @@ from scoring.figures.quantities import parse_number
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage, PreparedText
 from scoring.text.spans import is_word, marked_spans, token_span
 
-# With fewer words of content any sentence may have all of them by chance: "that works".
-_FEWEST = 2
-# A word as long as this is the last part of a longer one: "rekening" of "bankrekening".
-_SHORTEST_TAIL = 5
-# What is shorter denies the rest: "impossible", "unsaved".
-_SHORTEST_HEAD = 4
-# Words that count and that the claim has not, from its first word to its last in the statement.
-_MOST_BETWEEN = 8
-# So near after "if" stands "want" where it only names a purpose.
-_NEAR = 9
-# "Plan A", not the article that opens a sentence.
+# Any sentence may have fewer content words by chance: "that works".
+_MIN_CONTENT_WORDS = 2
+# A word of this length matches as the last part of a compound: "rekening" in "bankrekening".
+_MIN_TAIL = 5
+# A shorter first part negates the rest: "impossible", "unsaved".
+_MIN_HEAD = 4
+# Significant words of the statement between those of the claim.
+_MAX_WORDS_BETWEEN = 8
+# "want" names a purpose within so many words after "if".
+_PURPOSE_REACH = 9
+# "Plan A", not the article that starts a sentence.
 _LETTER = re.compile(r"\w [A-Z]\Z")
 _AFTER_QUESTION = ' \n\t*_#"”)'
-# Of a document so many statements are compared, those that have most of the words.
-_MOST_COMPARED = 4
-# A parser errs about one role easily, and hardly about both of a verb.
-_EXCHANGED = 2
+# Of a document the statements with most words of the claim are compared.
+_MAX_STATEMENTS = 4
+# A parser often errs about one role, and rarely about both roles of a verb.
+_MIN_EXCHANGED_ROLES = 2
 # A form that no single word has.
 _OBLIGATION = "have to"
 _ROLES = {"nsubj": "subject", "nsubj:pass": "object", "obj": "object"}
 _PART_SIGNS = frozenset(",;")
 
-#: Where each word of a claim stands in a statement, both by their place among the words.
+#: The indices of each word of a claim in a statement; both index the words of their wordings.
 WordMatches = Mapping[int, Sequence[int]]
 
 
 class WordKind(Enum):
-    """What a word of a claim asks of the statement that is to say the same."""
+    """What a word of a claim requires of a statement with the same meaning."""
 
-    #: To have it, or to stand under it.
+    #: To have it, possibly in its headings.
     CONTENT = auto()
     #: To have it itself, as digits or in words.
     NUMBER = auto()
     #: To have it itself: "only", "must", "all", "turn off".
-    AGREEING = auto()
+    REQUIRED = auto()
     NEGATION = auto()
     #: Nothing: "choose", "also", "the button", "the".
     LIGHT = auto()
@@ -61,23 +61,23 @@ class WordKind(Enum):
 class Wording:
     """Words of a text by the forms in which they are compared.
 
-    Forms are the folded word, its lemma, either without a plural ending, and the digits of a number. A verb
-    whose particle stands elsewhere has the lemma of the two alone.
+    Forms are the folded word, its lemma, both without a plural ending, and the digits of a number. A verb
+    with a separate particle has only the lemma of both.
     """
 
     def __init__(self, text: PreparedText, spans: Sequence[Span], names: Sequence[Span] = ()) -> None:
-        """Read the words in ``spans``; every word of ``names``, which are spans too, counts."""
+        """Take the words in ``spans``; in ``names``, spans too, every word is significant."""
         self.text, self.spans, self._names = text, spans, names
 
     @cached_property
     def tokens(self) -> list[int]:
-        """The words as indices of tokens."""
+        """The token index of each word."""
         parse = self.text.parse
         return [n for span in self.spans for n in parse.indices(*span) if is_word(parse, n)]
 
     @cached_property
     def names(self) -> list[Span | None]:
-        """Of each word the name that it belongs to."""
+        """The name that each word belongs to."""
         starts = (self.text.parse.start[n] for n in self.tokens)
         return [next((name for name in self._names if name[0] <= at < name[1]), None) for at in starts]
 
@@ -90,146 +90,140 @@ class Wording:
     def forms(self) -> list[set[str]]:
         """The forms of each word."""
         parse = self.text.parse
-        parted = {int(parse.head[n]) for n in self.tokens if parse.dep[n] == "compound:prt"}
-        return [set(_forms(self.text, n, n in parted)) for n in self.tokens]
+        separated = {int(parse.head[n]) for n in self.tokens if parse.dep[n] == "compound:prt"}
+        return [set(_forms(self.text, n, n in separated)) for n in self.tokens]
 
     @cached_property
     def indices_by_form(self) -> Mapping[str, list[int]]:
-        """The places of the words that have a form."""
-        found = defaultdict[str, list[int]](list)
-        for place, forms in enumerate(self.forms):
+        """The indices of the words with a form."""
+        indices = defaultdict[str, list[int]](list)
+        for index, forms in enumerate(self.forms):
             for form in forms:
-                found[form].append(place)
-        return found
+                indices[form].append(index)
+        return indices
 
     def of_kind(self, kind: WordKind) -> list[int]:
-        """Return the places of the words of a kind."""
-        return [place for place, each in enumerate(self.kinds) if each is kind]
+        """Return the indices of the words of a kind."""
+        return [index for index, each in enumerate(self.kinds) if each is kind]
 
-    def is_significant(self, place: int) -> bool:
-        """Say whether a word is of any kind but light."""
-        return self.kinds[place] is not WordKind.LIGHT
+    def is_significant(self, index: int) -> bool:
+        """Return whether a word is of any kind but light."""
+        return self.kinds[index] is not WordKind.LIGHT
 
-    def significant_neighbours(self, place: int) -> tuple[int | None, int | None]:
-        """Return the last word that counts before a word, and the first after it."""
-        before, after = range(place - 1, -1, -1), range(place + 1, len(self.tokens))
+    def significant_neighbours(self, index: int) -> tuple[int | None, int | None]:
+        """Return the nearest significant words before and after a word."""
+        before, after = range(index - 1, -1, -1), range(index + 1, len(self.tokens))
         return next(filter(self.is_significant, before), None), next(filter(self.is_significant, after), None)
 
-    def withholding_words(self) -> set[str]:
-        """Return the words that withhold: a condition (no purpose: "if you want"), a plan, a doubt."""
-        parse, words, found = self.text.parse, self.text.lexicon.claims, set[str]()
-        for place, n in enumerate(self.tokens):
-            near = self.tokens[place + 1 : place + _NEAR]
-            if words.purposes.isdisjoint(parse.lemma[other] for other in near):
-                found |= {parse.text[n], parse.lemma[n]} & words.withheld
-        return found
+    def hedges(self) -> set[str]:
+        """Return the words of a condition (not of a purpose: "if you want"), a plan or a doubt."""
+        parse, words, hedges = self.text.parse, self.text.lexicon.claims, set[str]()
+        for index, n in enumerate(self.tokens):
+            following = self.tokens[index + 1 : index + _PURPOSE_REACH]
+            if words.purposes.isdisjoint(parse.lemma[other] for other in following):
+                hedges |= {parse.text[n], parse.lemma[n]} & words.hedges
+        return hedges
 
-    def find(self, claim: Wording, place: int) -> Sequence[int]:
-        """Return where the word of a claim stands, as it is or as the last part of a compound."""
-        found = {at for form in claim.forms[place] for at in self.indices_by_form.get(form, ())}
-        word = claim.text.parse.text[claim.tokens[place]]
-        if not found and claim.kinds[place] is WordKind.CONTENT and len(word) >= _SHORTEST_TAIL:
-            longer = (
-                form
-                for form in self.indices_by_form
-                if form.endswith(word) and len(form) - len(word) >= _SHORTEST_HEAD
-            )
-            found = {at for form in longer for at in self.indices_by_form[form]}
-        return sorted(found)
+    def find(self, claim: Wording, index: int) -> Sequence[int]:
+        """Return the matches of a claim's word, as it is or as the last part of a compound."""
+        matches = {match for form in claim.forms[index] for match in self.indices_by_form.get(form, ())}
+        word = claim.text.parse.text[claim.tokens[index]]
+        if not matches and claim.kinds[index] is WordKind.CONTENT and len(word) >= _MIN_TAIL:
+            for form, indices in self.indices_by_form.items():
+                if form.endswith(word) and len(form) - len(word) >= _MIN_HEAD:
+                    matches.update(indices)
+        return sorted(matches)
 
     def part_numbers(self) -> list[int]:
-        """Return for each word how many parts, joined by a comma or "and", precede its own."""
-        parse, original, count, found = self.text.parse, self.text.original, 0, []
-        for place, n in enumerate(self.tokens):
-            between = original[int(parse.end[self.tokens[place - 1]]) : int(parse.start[n])] if place else ""
-            count += parse.text[n] in self.text.lexicon.claims.joints or not _PART_SIGNS.isdisjoint(between)
-            found.append(count)
-        return found
+        """Return for each word the number of parts, joined by a comma or "and", before its own."""
+        parse, original, count, numbers = self.text.parse, self.text.original, 0, []
+        for index, n in enumerate(self.tokens):
+            between = original[int(parse.end[self.tokens[index - 1]]) : int(parse.start[n])] if index else ""
+            is_conjunction = parse.text[n] in self.text.lexicon.claims.conjunctions
+            count += is_conjunction or not _PART_SIGNS.isdisjoint(between)
+            numbers.append(count)
+        return numbers
 
-    def directions(self, place: int) -> frozenset[str]:
-        """Return the words such as "from" and "to" between a word and the last that counts before it."""
-        before, _ = self.significant_neighbours(place)
-        first = 0 if before is None else before + 1
-        said = (self.text.parse.text[self.tokens[p]] for p in range(first, place))
-        return self.text.lexicon.claims.directions.intersection(said)
+    def directions(self, index: int) -> frozenset[str]:
+        """Return the words such as "from" and "to" between a word and the significant one before it."""
+        before, _ = self.significant_neighbours(index)
+        between = range(0 if before is None else before + 1, index)
+        return self.text.lexicon.claims.directions.intersection(
+            self.text.parse.text[self.tokens[other]] for other in between
+        )
 
 
 def claim_wording(claim: Claim, answer: PreparedText) -> Wording:
-    """Return the words of a claim."""
-    inner = [(mark.start, mark.end) for mark in answer.cached(marked_spans)]
-    return Wording(answer, [(claim.start, claim.end)], inner)
+    """Return the wording of a claim, with marked spans as names."""
+    names = [(mark.start, mark.end) for mark in answer.cached(marked_spans)]
+    return Wording(answer, [(claim.start, claim.end)], names)
 
 
 def find_statement(claim: Claim, exchange: PreparedExchange) -> tuple[int, Span] | None:
-    """Return the statement that says a claim: its document's place in the context, and its own there.
+    """Return the statement that says a claim: its document's index in the context, and its span there.
 
-    1. It has all words of content, at least two itself, the others in what it stands under: forms of one
-       word are one, synonyms are not. Numbers, words such as "only" or "must", and names from their first
-       word to the last stand in it.
+    1. It has all content words, at least two itself, the others in its headings: inflected forms match,
+       synonyms do not. Numbers, words such as "only" or "must", and whole names are in the statement itself.
     2. It has as many negations as the claim, each beside the same word; "fails to" is one too.
-    3. It is asserted: no question, no condition, plan or doubt that the claim has not.
-    4. Between the claim's words stand few others, and no number.
-    5. Subject and object of a verb are not exchanged, nor "from" and "to", nor what stands before and after
-       "before", nor what two parts of it say: "red is on and green is off".
+    3. It is asserted: no question, and no condition, plan or doubt that the claim lacks.
+    4. Few other words, and no number, are between the claim's words.
+    5. Nothing is exchanged: subject and object of a verb, "from" and "to", what is before and after "before",
+       what two parts of it say ("red is on and green is off").
     """
-    said = claim_wording(claim, exchange.answer)
-    for place, document in enumerate(exchange.context):
-        for statement in _nearest(claim, document):
+    claimed = claim_wording(claim, exchange.answer)
+    for index, document in enumerate(exchange.context):
+        for statement in _nearest_statements(claim, document):
             own = Wording(document.text, statement.own_spans)
-            if _states(said, own, Wording(document.text, statement.parent_spans)):
-                return place, token_span(document.text, own.tokens)
+            if _states(claimed, own, Wording(document.text, statement.parent_spans)):
+                return index, token_span(document.text, own.tokens)
     return None
 
 
 def missing_spans(
     claim: Claim, answer: PreparedText, document: PreparedText, passage: Span
 ) -> tuple[Span, ...]:
-    """Return the places of what a claim has and a passage has not: content, numbers, "not" and "only".
-
-    What the passage stands under counts as part of it.
-    """
-    said = claim_wording(claim, answer)
-    met = [each for each in document.cached(document_statements) if each.overlaps(passage)]
-    known = Wording(document, [passage, *(span for each in met for span in each.parent_spans)])
-    denied = bool(known.of_kind(WordKind.NEGATION))
-    lacked = [
-        said.tokens[place]
-        for place, kind in enumerate(said.kinds)
-        if kind is not WordKind.LIGHT
-        and not (denied if kind is WordKind.NEGATION else known.find(said, place))
-    ]
+    """Return the spans of the significant words of a claim that a passage and its headings lack."""
+    claimed = claim_wording(claim, answer)
+    statements = [each for each in document.cached(document_statements) if each.overlaps(passage)]
+    known = Wording(document, [passage, *(span for each in statements for span in each.parent_spans)])
+    has_negation = bool(known.of_kind(WordKind.NEGATION))
     spans = list[Span]()
-    for n in lacked:
+    for index, kind in enumerate(claimed.kinds):
+        if kind is WordKind.LIGHT:
+            continue
+        if has_negation if kind is WordKind.NEGATION else known.find(claimed, index):
+            continue
+        n = claimed.tokens[index]
         start, end = int(answer.parse.start[n]), int(answer.parse.end[n])
-        joins = spans and not answer.original[spans[-1][1] : start].strip()
-        spans.append((spans.pop()[0], end) if joins else (start, end))
+        is_adjacent = spans and not answer.original[spans[-1][1] : start].strip()
+        spans.append((spans.pop()[0], end) if is_adjacent else (start, end))
     return tuple(spans)
 
 
-def _kind(text: PreparedText, n: int, is_named: bool) -> WordKind:
+def _kind(text: PreparedText, n: int, is_in_name: bool) -> WordKind:
     parse, lexicon, words = text.parse, text.lexicon, text.lexicon.claims
     both = {parse.text[n], parse.lemma[n]}
-    if both & (lexicon.negations | words.denials) or parse.text[n].endswith("n't"):
+    if both & (lexicon.negations | words.implicit_negations) or parse.text[n].endswith("n't"):
         return WordKind.NEGATION
-    if both & words.agreeing or parse.dep[n] == "prt" or _is_have_to(text, n):
-        return WordKind.AGREEING
+    if both & words.required or parse.dep[n] == "prt" or _is_have_to(text, n):
+        return WordKind.REQUIRED
     if any(map(str.isdigit, parse.text[n])) or parse.text[n] in words.numbers:
         return WordKind.NUMBER
     if _LETTER.search(text.original, int(parse.start[n]) - 2, int(parse.end[n])):
         return WordKind.CONTENT
-    empty = lexicon.function_words if is_named else lexicon.function_words | words.light
-    return WordKind.LIGHT if both & empty else WordKind.CONTENT
+    light = lexicon.function_words if is_in_name else lexicon.function_words | words.light
+    return WordKind.LIGHT if both & light else WordKind.CONTENT
 
 
 def _is_have_to(text: PreparedText, n: int) -> bool:
-    """Say whether a word is the "have" of "have to"."""
+    """Return whether a word is the "have" of "have to"."""
     parse, lexicon = text.parse, text.lexicon
     if parse.lemma[n] not in lexicon.claims.have or n + 1 == len(parse):
         return False
     return parse.pos[n + 1] == "PART" and parse.text[n + 1] not in lexicon.negations
 
 
-def _forms(text: PreparedText, n: int, is_parted: bool) -> Iterator[str]:
+def _forms(text: PreparedText, n: int, is_separated: bool) -> Iterator[str]:
     word, lemma, lexicon = text.parse.text[n], text.parse.lemma[n], text.lexicon
     if _is_have_to(text, n):
         yield _OBLIGATION
@@ -238,151 +232,152 @@ def _forms(text: PreparedText, n: int, is_parted: bool) -> Iterator[str]:
         yield str(lexicon.claims.numbers[word])
     if number := parse_number(word):
         yield from (f"{value.normalize():f}" for value in number.values)
-    for form in (lemma,) if is_parted else (word, lemma):
+    for form in (lemma,) if is_separated else (word, lemma):
         yield from (form, lexicon.stem(form.replace("-", "")))
 
 
-def _nearest(claim: Claim, document: PreparedPassage) -> list[DocumentStatement]:
-    """Return the statements of a document that have most words of a claim."""
-    known, found = document.text.cached(sentence_index), document.text.cached(document_statements)
-    starts = [each.own_spans[0][0] for each in found]
-    of_sentence = np.searchsorted(starts, [start for start, _ in known.spans], side="right") - 1
+def _nearest_statements(claim: Claim, document: PreparedPassage) -> list[DocumentStatement]:
+    """Return the statements of a document with most words of a claim."""
+    sentences, statements = document.text.cached(sentence_index), document.text.cached(document_statements)
+    starts = [statement.own_spans[0][0] for statement in statements]
+    by_sentence = np.searchsorted(starts, [start for start, _ in sentences.spans], side="right") - 1
     counts = Counter(
-        place
+        index
         for word in claim.words
-        for place in np.unique(of_sentence[known.match_levels(word) > 0]).tolist()
+        for index in np.unique(by_sentence[sentences.match_levels(word) > 0]).tolist()
     )
-    return [found[place] for place, _ in counts.most_common(_MOST_COMPARED)]
+    return [statements[index] for index, _ in counts.most_common(_MAX_STATEMENTS)]
 
 
 def _states(claimed: Wording, statement: Wording, parents: Wording) -> bool:
-    found = dict[int, Sequence[int]]()
-    for place, kind in enumerate(claimed.kinds):
+    matches = dict[int, Sequence[int]]()
+    for index, kind in enumerate(claimed.kinds):
         if kind in (WordKind.LIGHT, WordKind.NEGATION):
             continue
-        if places := statement.find(claimed, place):
-            found[place] = places
-        elif kind is not WordKind.CONTENT or not parents.find(claimed, place):
+        if found := statement.find(claimed, index):
+            matches[index] = found
+        elif kind is not WordKind.CONTENT or not parents.find(claimed, index):
             return False
-    content = [place for place in found if claimed.kinds[place] is WordKind.CONTENT]
-    if len(content) < _FEWEST:
+    if sum(claimed.kinds[index] is WordKind.CONTENT for index in matches) < _MIN_CONTENT_WORDS:
         return False
-    stretch = _shortest(found)
+    nearest = _nearest_matches(matches)
+    exchanged_roles = sum(not _has_role(claimed, statement, *pair) for pair in nearest.items())
     return (
         _is_asserted(claimed, statement)
-        and _denies_alike(claimed, statement, found)
-        and _names_whole(claimed, statement, parents)
-        and _is_one_part(statement, stretch.values())
-        and _keeps_order(claimed, found)
-        and sum(not _has_role(claimed, statement, place, at) for place, at in stretch.items()) < _EXCHANGED
-        and _has_directions(claimed, statement, stretch)
-        and not _exchanges_parts(claimed, statement, found)
+        and _has_same_negations(claimed, statement, matches)
+        and _has_whole_names(claimed, statement, parents)
+        and _is_one_part(statement, nearest.values())
+        and _keeps_order(claimed, matches)
+        and exchanged_roles < _MIN_EXCHANGED_ROLES
+        and _has_same_directions(claimed, statement, nearest)
+        and not _exchanges_parts(claimed, statement, matches)
     )
 
 
-def _shortest(matches: WordMatches) -> Mapping[int, int]:
-    """Return where each word stands in the shortest stretch that has all of them."""
+def _nearest_matches(matches: WordMatches) -> Mapping[int, int]:
+    """Return one match of each word, all within the shortest stretch of the statement."""
     stretches = list[dict[int, int]]()
-    for start in sorted({at for places in matches.values() for at in places}):
-        later = {place: [at for at in places if at >= start] for place, places in matches.items()}
+    for start in sorted({match for found in matches.values() for match in found}):
+        later = {index: [match for match in found if match >= start] for index, found in matches.items()}
         if all(later.values()):
-            stretches.append({place: places[0] for place, places in later.items()})
-    return min(stretches, key=lambda each: max(each.values()) - min(each.values()))
+            stretches.append({index: found[0] for index, found in later.items()})
+    return min(stretches, key=lambda stretch: max(stretch.values()) - min(stretch.values()))
 
 
 def _is_asserted(claimed: Wording, statement: Wording) -> bool:
-    """Say whether a statement neither asks nor makes a condition or a plan that the claim has not."""
+    """Return whether a statement is no question, and has no hedge that the claim lacks."""
     start, end = statement.spans[0]
-    is_asked = statement.text.original[start:end].rstrip(_AFTER_QUESTION).endswith("?")
-    return not is_asked and statement.withholding_words() <= claimed.withholding_words()
+    is_question = statement.text.original[start:end].rstrip(_AFTER_QUESTION).endswith("?")
+    return not is_question and statement.hedges() <= claimed.hedges()
 
 
-def _denies_alike(claimed: Wording, statement: Wording, matches: WordMatches) -> bool:
-    """Say whether there are as many negations, each before or after the same word as in the claim."""
+def _has_same_negations(claimed: Wording, statement: Wording, matches: WordMatches) -> bool:
+    """Return whether there are as many negations, each before or after the same word as in the claim."""
 
-    def same(mine: int | None, theirs: int | None) -> bool:
-        if mine is None or theirs is None:
-            return mine is theirs
-        both = claimed.kinds[mine], statement.kinds[theirs]
-        return theirs in matches.get(mine, ()) or both == (WordKind.NEGATION, WordKind.NEGATION)
+    def is_same(own: int | None, other: int | None) -> bool:
+        if own is None or other is None:
+            return own is other
+        both = claimed.kinds[own], statement.kinds[other]
+        return other in matches.get(own, ()) or both == (WordKind.NEGATION, WordKind.NEGATION)
 
-    mine, theirs = claimed.of_kind(WordKind.NEGATION), statement.of_kind(WordKind.NEGATION)
-    return len(mine) == len(theirs) and all(
-        any(map(same, claimed.significant_neighbours(at), statement.significant_neighbours(other)))
-        for at, other in zip(mine, theirs, strict=True)
+    own, others = claimed.of_kind(WordKind.NEGATION), statement.of_kind(WordKind.NEGATION)
+    return len(own) == len(others) and all(
+        any(map(is_same, claimed.significant_neighbours(index), statement.significant_neighbours(other)))
+        for index, other in zip(own, others, strict=True)
     )
 
 
-def _is_one_part(statement: Wording, places: Collection[int]) -> bool:
-    """Say whether little stands between words, no number does, and nothing that is alike: "to A, C to B"."""
+def _is_one_part(statement: Wording, indices: Collection[int]) -> bool:
+    """Return whether few words, no number, and no other direction of the same kind are between the words."""
     if len(statement.spans) > 1:
-        return True  # of a table
+        return True  # a table row
     between = [
-        at for at in range(min(places), max(places)) if statement.is_significant(at) and at not in places
+        index
+        for index in range(min(indices), max(indices))
+        if statement.is_significant(index) and index not in indices
     ]
-    if len(between) > _MOST_BETWEEN or any(statement.kinds[at] is WordKind.NUMBER for at in between):
+    if len(between) > _MAX_WORDS_BETWEEN or any(statement.kinds[n] is WordKind.NUMBER for n in between):
         return False
+    # Such as "to A, C to B" for "to A ... B".
     return not any(
-        statement.directions(right) & statement.directions(at)
-        for left, right in pairwise(sorted(set(places)))
-        for at in between
-        if left < at < right
+        statement.directions(right) & statement.directions(index)
+        for left, right in pairwise(sorted(set(indices)))
+        for index in between
+        if left < index < right
     )
 
 
 def _keeps_order(claimed: Wording, matches: WordMatches) -> bool:
-    """Say whether the words of a claim with "before" or "after" stand in its order."""
+    """Return whether the words of a claim with "before" or "after" occur in its order."""
     words = claimed.text.lexicon.claims.sequence
     if words.isdisjoint(claimed.text.parse.text[n] for n in claimed.tokens):
         return True
     last: int | None = -1
-    for place in sorted(matches):
-        last = next((at for at in matches[place] if last is not None and at > last), None)
+    for index in sorted(matches):
+        last = next((match for match in matches[index] if last is not None and match > last), None)
     return last is not None
 
 
-def _names_whole(claimed: Wording, statement: Wording, parents: Wording) -> bool:
-    pairs = (
-        place
-        for place, (name, following) in enumerate(pairwise(claimed.names))
-        if name and name == following and claimed.tokens[place + 1] == claimed.tokens[place] + 1
-    )
+def _has_whole_names(claimed: Wording, statement: Wording, parents: Wording) -> bool:
+    """Return whether words that follow each other in a name of the claim do so in the statement too."""
     return all(
         any(
-            at + 1 in each.find(claimed, place + 1)
-            for each in (statement, parents)
-            for at in each.find(claimed, place)
+            match + 1 in wording.find(claimed, index + 1)
+            for wording in (statement, parents)
+            for match in wording.find(claimed, index)
         )
-        for place in pairs
+        for index, (name, following) in enumerate(pairwise(claimed.names))
+        if name and name == following and claimed.tokens[index + 1] == claimed.tokens[index] + 1
     )
 
 
-def _has_role(claimed: Wording, statement: Wording, place: int, at: int) -> bool:
-    parse, n = claimed.text.parse, claimed.tokens[place]
+def _has_role(claimed: Wording, statement: Wording, index: int, match: int) -> bool:
+    """Return whether a word is not the object of a verb in one text and its subject in the other."""
+    parse, n = claimed.text.parse, claimed.tokens[index]
     role = _ROLES.get(parse.dep[n])
-    heads = (verb for verb, head in enumerate(claimed.tokens) if head == parse.head[n])
+    heads = (verb for verb, token in enumerate(claimed.tokens) if token == parse.head[n])
     verbs = {statement.tokens[verb] for head in heads for verb in statement.find(claimed, head)}
-    there, token = statement.text.parse, statement.tokens[at]
-    other = _ROLES.get(there.dep[token]) if there.head[token] in verbs else None
+    other_parse, token = statement.text.parse, statement.tokens[match]
+    other = _ROLES.get(other_parse.dep[token]) if other_parse.head[token] in verbs else None
     return role is None or other is None or role == other
 
 
-def _has_directions(claimed: Wording, statement: Wording, places: Mapping[int, int]) -> bool:
-    """Say whether no word has another direction, nor one the direction that another has in the claim."""
-    pairs = [(claimed.directions(place), statement.directions(at)) for place, at in places.items()]
-    if any(mine and theirs and not mine & theirs for mine, theirs in pairs):
+def _has_same_directions(claimed: Wording, statement: Wording, matches: Mapping[int, int]) -> bool:
+    """Return whether no word has another direction, nor one that moved to it from another word."""
+    pairs = [(claimed.directions(index), statement.directions(match)) for index, match in matches.items()]
+    if any(own and other and not own & other for own, other in pairs):
         return False
-    lost = any(mine and not theirs for mine, theirs in pairs)
-    return not (lost and any(theirs and not mine for mine, theirs in pairs))
+    is_lost = any(own and not other for own, other in pairs)
+    return not (is_lost and any(other and not own for own, other in pairs))
 
 
 def _exchanges_parts(claimed: Wording, statement: Wording, matches: WordMatches) -> bool:
-    """Say whether words of one part of a claim stand with those of another, and these with those of it."""
-    parts, others = claimed.part_numbers(), statement.part_numbers()
-    of = defaultdict[int, set[int]](set)
+    """Return whether two parts of a claim are both spread over parts of the statement that they share."""
+    parts, other_parts = claimed.part_numbers(), statement.part_numbers()
+    sources = defaultdict[int, set[int]](set)
     spread = defaultdict[int, set[int]](set)
-    for place, (first, *more) in matches.items():
+    for index, (first, *more) in matches.items():
         if not more:
-            of[others[first]].add(parts[place])
-            spread[parts[place]].add(others[first])
-    return any(sum(len(spread[part]) > 1 for part in each) > 1 for each in of.values())
+            sources[other_parts[first]].add(parts[index])
+            spread[parts[index]].add(other_parts[first])
+    return any(sum(len(spread[part]) > 1 for part in mixed) > 1 for mixed in sources.values())

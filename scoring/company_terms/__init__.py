@@ -1,7 +1,7 @@
-"""The words of a company's own language, found in its help documents.
+"""The company's own terms, extracted from its help documents.
 
-Building is in :mod:`scoring.company_terms.term_extraction`, apart, so that those who only read the words do
-not load the lists of the general language.
+Extraction is in :mod:`scoring.company_terms.term_extraction` and not imported here, so that reading terms
+does not load the lists of the general language.
 """
 
 from scoring.company_terms.terms_file import (

@@ -1,29 +1,25 @@
-"""Finds a company's own terms: words frequent in its documents and rare in the language (paper, V-B).
+"""Extracts a company's own terms: words frequent in its documents and rare in the language (paper, V-B).
 
-The paper takes the 10,000 most frequent words of the documentation that do not occur in a corpus of
-the general language (Dutch Wikibooks). Word lists of today hold some 300,000 words of a language,
-names of products and typing errors among them: hardly a word of help documents is not there. So a word
-is the company's where it is :data:`MIN_FREQUENCY_RATIO` times as frequent in the documents as in general use,
-and stands in at least :data:`MIN_DOCUMENT_FREQUENCY` of them: what stands in one alone may be the name of a
-person in an example.
+The paper takes the 10,000 most frequent words of the documentation that do not occur in a corpus of the
+general language (Dutch Wikibooks). Today's word lists have some 300,000 words of a language, including
+product names and typing errors, so hardly any word of help documents is missing. Instead a word is a term
+where it is :data:`MIN_FREQUENCY_RATIO` times as frequent in the documents as in general use, and occurs in at
+least :data:`MIN_DOCUMENT_FREQUENCY` of them: a word of a single document may be the name of a person in an
+example.
 
-Measured by taking from each of two products a fifth of its documents apart, five times, and comparing
-the terms' share of the content words in passages of 40 words: of these against the other product's
-(area under the ROC curve; Dutch, English of the one product, Dutch, English of the other), and, in
-Dutch, against newspaper text:
+Measured by holding out a fifth of the documents of each of two products, five times, and comparing the terms'
+share of the content words in passages of 40 words: of these against the other product's (area under the ROC
+curve; Dutch, English of the one product, Dutch, English of the other), and, in Dutch, against newspaper text:
 
-======================================= ==== ==== ==== ==== =========
-a word is a term where                                      newspaper
-======================================= ==== ==== ==== ==== =========
-it is not in the general list at all     .71  .63  .52  .51  .71, .52
-general list: frequency over 10^-6       .84  .70  .64  .54  .88, .74
-general list: frequency over 10^-5       .97  .93  .76  .70  .99, .91
-ten times as frequent as in general      .97  .97  .82  .84  1.0, .99
-a hundred times                          .96  .96  .75  .75  1.0, .92
+======================================= ==== ==== ==== ==== ========= a word is a term where
+newspaper ======================================= ==== ==== ==== ==== ========= it is not in the general list
+at all     .71  .63  .52  .51  .71, .52 general list: frequency over 10^-6       .84  .70  .64  .54  .88, .74
+general list: frequency over 10^-5       .97  .93  .76  .70  .99, .91 ten times as frequent as in general
+.97  .97  .82  .84  1.0, .99 a hundred times                          .96  .96  .75  .75  1.0, .92
 ======================================= ==== ==== ==== ==== =========
 
-Without the second condition the fourth line is .99 .98 .85 .85. Fewer documents separate less: with
-10 of them .95 .95 .67 .65, with 20 .97 .97 .75 .78. Hence ``LEAST_DOCUMENTS``.
+Without the second condition the fourth line is .99 .98 .85 .85. Fewer documents separate less: with 10 of
+them .95 .95 .67 .65, with 20 .97 .97 .75 .78. Hence :data:`MIN_DOCUMENTS`.
 """
 
 from __future__ import annotations
@@ -38,92 +34,81 @@ from heapq import nsmallest
 
 from scoring.company_terms.terms_file import MIN_DOCUMENTS, CompanyTerms, LanguageTerms
 
-# The step of wordfreq's scale: a list's n-th entry holds the words of frequency 10 ** (-n / 100).
-_STEPS = 100
+# wordfreq's scale: a list's n-th entry has the words of frequency 10 ** (-n / 100).
+_STEPS_PER_DECADE = 100
 
 
 class GeneralWordFrequencies:
     """The frequencies of words in general use.
 
-    A list has some 300,000 words, takes 0.1 s to read and 40 MB while it is. So only the words that
-    were asked for are kept, and it is read again only for words that are new.
+    A list has some 300,000 words, takes 0.1 s to read and 40 MB meanwhile. So only requested words are kept,
+    and the list is read again only for new ones.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, float]] = {}
 
     def has_language(self, language: str) -> bool:
-        """Say whether there is a list of the language."""
-        return language in _lists()  # asked for another, wordfreq takes a related one
+        """Return whether there is a list for the language."""
+        return language in _lists()  # for a missing language wordfreq would use a related one
 
     def frequencies(self, language: str, words: Collection[str]) -> Mapping[str, float] | None:
-        """Return the frequency of each of ``words``: its share of all words of running text.
+        """Return the frequency of each word as a share of running text; None for a language without a list.
 
-        A word that the list does not have is given 0. None for a language that has no list.
+        A word that is not in the list has the frequency 0.
         """
         if not self.has_language(language):
             return None
         known = self._known.setdefault(language, {})
         if missing := set(words) - known.keys():
-            known.update(_read_frequencies(language, missing))
+            from wordfreq import read_cBpack  # noqa: PLC0415 - see _lists
+
+            known |= dict.fromkeys(missing, 0.0)
+            # Not by get_frequency_list, which caches the list forever.
+            for step, group in enumerate(read_cBpack(_lists()[language])):
+                # A word may be in several groups; the first one is the most frequent.
+                frequency = 10 ** (-step / _STEPS_PER_DECADE)
+                known |= {word: frequency for word in missing.intersection(group) if not known[word]}
         return {word: known[word] for word in words}
 
 
 def _lists() -> Mapping[str, str]:
-    from wordfreq import available_languages  # noqa: PLC0415 - half a second to import, for whoever builds terms
+    from wordfreq import available_languages  # noqa: PLC0415 - takes half a second, only needed for extraction
 
     lists: Mapping[str, str] = available_languages()
     return lists
 
 
-def _read_frequencies(language: str, words: set[str]) -> dict[str, float]:
-    from wordfreq import read_cBpack  # noqa: PLC0415 - see _lists
-
-    found = dict.fromkeys(words, 0.0)
-    # Not by get_frequency_list, which never lets go of a list again.
-    for step, group in enumerate(read_cBpack(_lists()[language])):
-        # A word may stand in more than one group; the first is the most frequent.
-        found |= {word: 10 ** (-step / _STEPS) for word in words.intersection(group) if not found[word]}
-    return found
-
-
 _SEPARATORS = re.compile(r"[\s()<>\[\]\"`]+")
 _ADDRESS_SIGNS = ("@", "://", "www.")
-# As scoring.text.prepared_text splits texts into words, so that a term is found again in an answer.
+# The words of scoring.text.prepared_text, so that a term can be found in an answer.
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-# Longer ones are keys and encoded data, not words.
-_LONGEST_WORD = 60
+# Longer ones are keys or encoded data.
+_MAX_WORD_LENGTH = 60
 
 
 def count_words(text: str) -> Counter[str]:
     """Count the folded words of a text that can be terms.
 
-    Left out are single letters, whatever holds a digit, and e-mail and web addresses.
+    Excluded are single letters, words with digits, and e-mail and web addresses.
 
     >>> dict(count_words("Mail de **Loonstrook** van 2026 naar jan@kantora.example"))
     {'mail': 1, 'de': 1, 'loonstrook': 1, 'van': 1, 'naar': 1}
     """
+    if any(sign in text for sign in _ADDRESS_SIGNS):
+        parts = _SEPARATORS.split(text)
+        text = " ".join(part for part in parts if not any(sign in part for sign in _ADDRESS_SIGNS))
     folded: Counter[str] = Counter()
-    for word, count in Counter(_WORD.findall(_without_addresses(text))).items():
-        if 1 < len(word) <= _LONGEST_WORD and not any(map(str.isdigit, word)):
-            # The same word of many documents is kept once.
+    for word, count in Counter(_WORD.findall(text)).items():
+        if 1 < len(word) <= _MAX_WORD_LENGTH and not any(map(str.isdigit, word)):
+            # Interned, so that a word of many documents is in memory once.
             folded[sys.intern(word.casefold().replace("’", "'"))] += count
     return folded
 
 
-def _without_addresses(text: str) -> str:
-    if not any(sign in text for sign in _ADDRESS_SIGNS):
-        return text
-    pieces = _SEPARATORS.split(text)
-    return " ".join(piece for piece in pieces if not any(sign in piece for sign in _ADDRESS_SIGNS))
-
-
 @dataclass(slots=True)
 class LanguageCounts:
-    """The words of the documents of one language.
-
-    ``occurrences``: how often each word stands in them; ``spread``: in how many documents.
-    """
+    """Word counts of the documents of one language: all ``occurrences``, and the documents with each word."""
 
     documents: int = 0
     occurrences: Counter[str] = field(default_factory=Counter)
@@ -138,10 +123,10 @@ class _DocumentCounts:
 
 
 class WordCounts:
-    """The words of a changing set of documents, by language.
+    """Word counts of a changing set of documents, by language.
 
-    Putting a document in again replaces it, removing it undoes it, and the order does not matter. A
-    document takes about 12 bytes for each of its distinct words.
+    Putting a document again replaces it, removing it undoes it, and the order does not matter. A document
+    takes about 12 bytes for each distinct word.
     """
 
     def __init__(self) -> None:
@@ -150,43 +135,38 @@ class WordCounts:
 
     @property
     def document_ids(self) -> KeysView[str]:
-        """The ids of the documents that are counted."""
+        """The ids of the counted documents."""
         return self._documents.keys()
 
     @property
     def languages(self) -> dict[str, LanguageCounts]:
-        """The counts of every language that has documents; to be read only."""
+        """The counts of every language with documents; read-only."""
         return self._languages
 
     def put(self, document_id: str, language: str, text: str) -> None:
-        """Count a document, in place of its former version."""
+        """Count a document in place of its former version."""
         self.remove(document_id)
-        found = count_words(text)
-        counted = _DocumentCounts(language, tuple(found), array("I", found.values()))
-        self._documents[document_id] = counted
+        words = count_words(text)
+        self._documents[document_id] = _DocumentCounts(language, tuple(words), array("I", words.values()))
         counts = self._languages.setdefault(language, LanguageCounts())
         counts.documents += 1
-        counts.occurrences.update(found)
-        counts.document_frequency.update(counted.words)
+        counts.occurrences.update(words)
+        counts.document_frequency.update(words.keys())
 
     def remove(self, document_id: str) -> None:
-        """Take a document out; nothing happens where it is not in."""
-        if (counted := self._documents.pop(document_id, None)) is None:
+        """Remove a document, if it is counted."""
+        if (document := self._documents.pop(document_id, None)) is None:
             return
-        counts = self._languages[counted.language]
+        counts = self._languages[document.language]
         counts.documents -= 1
         if not counts.documents:
-            del self._languages[counted.language]
+            del self._languages[document.language]
             return
-        for word, count in zip(counted.words, counted.counts, strict=True):
-            _subtract(counts.occurrences, word, count)
-            _subtract(counts.document_frequency, word, 1)
-
-
-def _subtract(counter: Counter[str], word: str, count: int) -> None:
-    counter[word] -= count
-    if not counter[word]:
-        del counter[word]
+        for word, count in zip(document.words, document.counts, strict=True):
+            for counter, subtracted in ((counts.occurrences, count), (counts.document_frequency, 1)):
+                counter[word] -= subtracted
+                if not counter[word]:
+                    del counter[word]
 
 
 MAX_CANDIDATES = 10_000
@@ -197,14 +177,16 @@ MIN_DOCUMENT_FREQUENCY = 2
 def extract_terms(
     counts: Mapping[str, LanguageCounts], general: GeneralWordFrequencies, min_documents: int = MIN_DOCUMENTS
 ) -> CompanyTerms:
-    """Return the company's terms of each language that has enough documents and a general list.
+    """Return the company's terms of each language with enough documents and a general list.
 
-    A pure function of the counts: neither their order nor a clock matters.
+    A pure function of the counts, whatever their order.
     """
-    enough = {code: each for code, each in counts.items() if each.documents >= min_documents}
-    found = {code: _language_terms(code, each, general) for code, each in sorted(enough.items())}
     return CompanyTerms(
-        {code: LanguageTerms(enough[code].documents, terms) for code, terms in found.items() if terms}
+        {
+            code: LanguageTerms(each.documents, terms)
+            for code, each in sorted(counts.items())
+            if each.documents >= min_documents and (terms := _language_terms(code, each, general))
+        }
     )
 
 
@@ -212,8 +194,8 @@ def _language_terms(language: str, counts: LanguageCounts, general: GeneralWordF
     occurrences = counts.occurrences
     frequent = nsmallest(MAX_CANDIDATES, occurrences, key=lambda word: (-occurrences[word], word))
     candidates = [word for word in frequent if counts.document_frequency[word] >= MIN_DOCUMENT_FREQUENCY]
-    usual = general.frequencies(language, candidates)
-    if usual is None:
+    frequencies = general.frequencies(language, candidates)
+    if frequencies is None:
         return {}
-    bar = MIN_FREQUENCY_RATIO * occurrences.total()
-    return {word: occurrences[word] for word in candidates if occurrences[word] >= usual[word] * bar}
+    factor = MIN_FREQUENCY_RATIO * occurrences.total()
+    return {word: occurrences[word] for word in candidates if occurrences[word] >= frequencies[word] * factor}

@@ -1,1 +1,1 @@
-"""Names of buttons, fields, menus and paths in a text, marked and unmarked."""
+"""Names of UI components (buttons, fields, menus, paths) in a text, marked and unmarked."""

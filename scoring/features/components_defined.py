@@ -1,4 +1,4 @@
-"""UI components that nobody defined (paper, V-B, "Components Defined")."""
+"""UI components that no text defines (paper, V-B, "Components Defined")."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,12 +7,13 @@ from itertools import accumulate, pairwise
 
 from scoring.components.marked_components import components, components_below_headings
 from scoring.components.unmarked_components import Component, ComponentName
+from scoring.features import Feature
 from scoring.figures.tables import figure_stem
 from scoring.lexicon import Lexicon
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.checked_claims import ClaimStatus
-from scoring.values.exchange import Evidence, FeatureValue
+from scoring.values.exchange import FeatureValue
 from scoring.values.rules import Rule, RuleEffect
 
 UNDEFINED_COMPONENT = "undefined_component"
@@ -28,40 +29,34 @@ UNDEFINED_COMPONENT_RULE = Rule(
     mistake="unspecified_components",
 )
 
-# Each distinct name is looked for in every text. No support answer names more; the rest is undefined.
-_MOST_NAMES = 500
+# Each distinct name is searched in every text. No support answer has more; the rest counts as undefined.
+_MAX_NAMES = 500
 
 
-class ComponentsDefined:
+class ComponentsDefined(Feature):
     """Share of the named components that the context or the question defines.
 
-    A component is defined where its words stand together in a document or the question, in any
-    case, markup or number (plural or not). A menu path is defined where its parts follow each
-    other there too: in a path, as components of one paragraph, or as a component below the heading that
-    names its menu ("The File menu"). Not applicable where the
-    answer names no component.
+    Heuristic: "Unspecified Components". A component is defined where its words are adjacent in a document or
+    the question, in any case, markup or number (plural or not). A menu path is defined where its parts also
+    follow each other there: in a path, as components of one paragraph, or as a component below the heading
+    that names its menu ("The File menu"). The value is in [0, 1]: parts without a fault / named parts; not
+    applicable where the answer names no component.
 
-    Evidence: ``undefined_component`` for a name that occurs nowhere, ``misplaced_component`` for
-    a part that exists but not at this place of its path, ``undefined_path`` where all parts
-    exist but no two of them in this order.
+    Evidence: ``undefined_component`` for a name that no text has, ``misplaced_component`` for a part that
+    exists but not at this position of its path, ``undefined_path`` where all parts exist but no two of them
+    in this order.
 
-    Heuristic: unspecified components. The value is in [0, 1]: parts without a fault / parts named.
-    Measured: of the answers whose mistakes name a component all are caught, 5 of 5 on the development
-    answers and 4 of 4 on those of another product, in Dutch and in English; of 39 and 36 true ones at
-    most one is taken for wrong.
+    Measured: of the answers whose mistakes name a component all are found, 5 of 5 on the development answers
+    and 4 of 4 on those of another product, in Dutch and in English; of 39 and 36 true ones at most one is a
+    false positive.
 
-    >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared_text import PreparedPassage
-    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = PreparedPassage("d", text("Click **Save** on the tab **Leave**."))
-    >>> answer = text("Click **Save** or **Undo**.")
-    >>> value = ComponentsDefined().measure(PreparedExchange(text(""), answer, (document,)))
+    >>> answer, document = "Click **Save** or **Undo**.", "Click **Save** on the tab **Leave**."
+    >>> value = ComponentsDefined().measure(PreparedExchange.of_texts("", answer, document))
     >>> value.value, [evidence.text for evidence in value.evidence]
     (0.5, ['Undo'])
     """
 
     name = "components_defined"
-    uses_translation = False
     evidence_rules = tuple(
         (kind, UNDEFINED_COMPONENT_RULE)
         for kind in (UNDEFINED_COMPONENT, UNDEFINED_PATH, MISPLACED_COMPONENT)
@@ -76,24 +71,27 @@ class ComponentsDefined:
         texts = [exchange.question, *(document.text for document in exchange.context)]
         definitions = _DefinitionLookup([text.cached(text_definitions) for text in texts], answer.lexicon)
         faults = [fault for component in named for fault in definitions.faults(component)]
-        faults.sort(key=lambda fault: fault.kind != UNDEFINED_COMPONENT)  # it decides: never cut it off
-        parts = sum(len(component.parts) for component in named)
-        return FeatureValue(
-            self.name, 1 - len(faults) / parts, tuple(_evidence(answer, faults[:MAX_EVIDENCE]))
+        faults.sort(key=lambda fault: fault.kind != UNDEFINED_COMPONENT)  # the deciding kind is never cut off
+        evidence = tuple(
+            found
+            for fault in faults[:MAX_EVIDENCE]
+            for found in span_evidence(fault.kind, answer, [(fault.start, fault.end)])
         )
+        parts = sum(len(component.parts) for component in named)
+        return FeatureValue(self.name, 1 - len(faults) / parts, evidence)
 
 
 @dataclass(frozen=True, slots=True)
 class TextDefinitions:
-    """What one text defines: its words, and which component follows which.
+    """The words and stems of a text, and which components follow which in it.
 
-    ``openings`` holds what ``followers`` holds and every beginning of it, in whole words.
+    ``follower_prefixes``: the ``followers`` and their prefixes of whole words.
     """
 
     words: str
     stems: str
-    followers: dict[str, frozenset[str]]
-    follower_prefixes: dict[str, frozenset[str]]
+    followers: Mapping[str, set[str]]
+    follower_prefixes: Mapping[str, set[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +105,18 @@ def text_definitions(text: PreparedText) -> TextDefinitions:
     """Return what a text defines."""
     stems = (_stem(word, text.lexicon) for word in text.word_texts)
     followers: defaultdict[str, set[str]] = defaultdict(set)
-    openings: defaultdict[str, set[str]] = defaultdict(set)
+    prefixes: defaultdict[str, set[str]] = defaultdict(set)
     for left, right in _neighbours(text):
         followers[left].add(right)
-        openings[left].update(accumulate(right.split(" "), "{} {}".format))
-    return TextDefinitions(
-        _spaced(text.word_texts), _spaced(stems), _frozen_sets(followers), _frozen_sets(openings)
-    )
-
-
-def _frozen_sets(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {key: frozenset(values) for key, values in sets.items()}
+        prefixes[left].update(accumulate(right.split(" "), "{} {}".format))
+    return TextDefinitions(_spaced(text.word_texts), _spaced(stems), followers, prefixes)
 
 
 def _neighbours(text: PreparedText) -> Iterator[tuple[str, str]]:
-    """Yield components that follow each other: in a path, in one paragraph, or below a heading of a menu."""
+    """Yield the keys of components that follow each other in a path, a paragraph, or a menu's heading."""
     names = [name for component in text.cached(components) for name in component.parts]
     for left, right in pairwise(names):
-        # Pieces of a cut path share a part, which does not follow itself.
+        # Parts of a cut path share a name, which does not follow itself.
         if left is not right and "\n\n" not in text.original[left.end : right.start]:
             yield _key(left.words, text.lexicon), _key(right.words, text.lexicon)
     for heading, component in components_below_headings(text):
@@ -136,11 +128,11 @@ class _DefinitionLookup:
         self._texts = tuple(texts)
         self._lexicon = lexicon
         self._known: dict[tuple[str, ...], bool] = {}
-        # Documents without any markup cannot tell the order of a path.
+        # Documents without any markup do not define the order of a path.
         self._knows_order = any(text.followers for text in self._texts)
 
     def faults(self, component: Component) -> list[_ComponentFault]:
-        """Return what is wrong with a component or path; at most one fault a part."""
+        """Return the faults of a component or path, at most one per part."""
         unknown = [part for part in component.parts if not self._is_known(part.words)]
         if unknown:
             return [_ComponentFault(UNDEFINED_COMPONENT, part.start, part.end) for part in unknown]
@@ -154,12 +146,11 @@ class _DefinitionLookup:
 
     def _is_known(self, words: tuple[str, ...]) -> bool:
         if words not in self._known:
-            self._known[words] = len(self._known) < _MOST_NAMES and self._is_defined(words)
+            without_nouns = _without_nouns(words, self._lexicon)
+            self._known[words] = len(self._known) < _MAX_NAMES and (
+                self._occurs(words) or (without_nouns != words and self._occurs(without_nouns))
+            )
         return self._known[words]
-
-    def _is_defined(self, words: tuple[str, ...]) -> bool:
-        bare = _without_nouns(words, self._lexicon)
-        return self._occurs(words) or (bare != words and self._occurs(bare))
 
     def _occurs(self, words: tuple[str, ...]) -> bool:
         exact, stems = _spaced(words), _spaced(_stem(word, self._lexicon) for word in words)
@@ -174,7 +165,7 @@ class _DefinitionLookup:
 
 
 def _without_nouns(words: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Strip "button" of "Save button" and "knop" of "knop Opslaan", but leave something."""
+    """Strip component nouns ("button" in "Save button", "knop" in "knop Opslaan"), but keep one word."""
     while len(words) > 1 and words[0] in lexicon.component_nouns:
         words = words[1:]
     while len(words) > 1 and words[-1] in lexicon.component_nouns:
@@ -192,8 +183,3 @@ def _stem(word: str, lexicon: Lexicon) -> str:
 
 def _spaced(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
-
-
-def _evidence(answer: PreparedText, faults: Iterable[_ComponentFault]) -> Iterator[Evidence]:
-    for fault in faults:
-        yield from span_evidence(fault.kind, answer, [(fault.start, fault.end)])

@@ -1,8 +1,9 @@
-"""Thanks and greetings that are returned where nothing is asked (paper, section VIII)."""
+"""Thanks and greetings that are returned (paper, section VIII)."""
 
 import re
 from collections.abc import Set as AbstractSet
 
+from scoring.features import Feature
 from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import span_evidence
 from scoring.values.exchange import FeatureValue
@@ -12,64 +13,61 @@ COURTESY = "courtesy"
 
 COURTESY_RULE = Rule(
     "courtesy",
-    "The customer thanks or greets, and the answer returns it: both are made of sentences of a list.",
+    "The customer thanks or greets, and the answer returns it: both consist of listed sentences.",
     RuleEffect.SEND,
     uses_documents=False,
 )
 
-_MOST_CHARACTERS = 300
-# A question mark is part of its sentence, which is listed with it.
+_MAX_CHARACTERS = 300
+# A question mark is part of its listed sentence.
 _SENTENCE_END = re.compile(r"(?<=\?)|[.!\n]")
 
 
-class Courtesy:
-    """Whether a customer thanks or greets, and the answer does no more either.
+class Courtesy(Feature):
+    """Whether the customer only thanks or greets, and the answer only returns it.
 
-    The whole message and the whole answer are sentences of closed lists, ``[sending]`` of the lexicon, but
-    for case, commas and the signs that end them; the answer's fit the message's: "you're welcome" returns
-    thanks, "how can I help you?" a greeting. The value is in [0, 1]: 1 where it is so, otherwise not
+    The whole message and the whole answer consist of sentences of closed lists, ``[sending]`` of the lexicon,
+    apart from case, commas and final punctuation, and the answer's match the message's: "you're welcome"
+    returns thanks, "how can I help you?" a greeting. The value is in [0, 1]: 1 where it is so, otherwise not
     applicable.
 
-    Evidence: ``courtesy``, all of the answer.
+    Evidence: ``courtesy``, the whole answer.
 
-    >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared_text import PreparedText
-    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> answers = text("You're welcome. Good luck!"), text("You're welcome. Drafts are free.")
-    >>> [Courtesy().measure(PreparedExchange(text("Great, thanks!"), answer, ())).value for answer in answers]
+    >>> answers = "You're welcome. Good luck!", "You're welcome. Drafts are free."
+    >>> exchanges = [PreparedExchange.of_texts("Great, thanks!", answer) for answer in answers]
+    >>> [Courtesy().measure(exchange).value for exchange in exchanges]
     [1.0, None]
     """
 
     name = COURTESY
-    uses_translation = False
     evidence_rules = ((COURTESY, COURTESY_RULE),)
 
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return 1 for an exchange of courtesies, else None."""
         answer, words = exchange.answer, exchange.answer.lexicon.sending
-        # A translation can turn what is said into a courtesy.
+        # A translation may turn a statement into a courtesy.
         if words is None or answer.source is not None:
             return FeatureValue(self.name, None)
         message = _sentences(exchange.question.original)
-        # A "good evening" returns no "good morning".
+        # "Good morning" may be repeated, but not be returned by "good evening".
         replies = words.replies | set(message)
-        for said, returned in ((words.thanks, words.welcomes), (words.hellos, replies)):
-            if _is_made_of(message, said) and _is_made_of(_sentences(answer.original), returned):
+        for sent, returned in ((words.thanks, words.welcomes), (words.hellos, replies)):
+            if _consists_of(message, sent) and _consists_of(_sentences(answer.original), returned):
                 span = (0, len(answer.original))
                 return FeatureValue(self.name, 1.0, span_evidence(COURTESY, answer, [span]))
         return FeatureValue(self.name, None)
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of a text in lower case; none of a long one or of "Thanks..." and "Thanks!!"."""
-    if len(text) > _MOST_CHARACTERS or ".." in text or "!!" in text:
+    """Return the lowercase sentences of a text; none of a long one, or with "..." or "!!"."""
+    if len(text) > _MAX_CHARACTERS or ".." in text or "!!" in text:
         return []
-    folded = text.lower().replace("’", "'")
-    return [sentence for each in _SENTENCE_END.split(folded) if (sentence := each.strip())]
+    sentences = map(str.strip, _SENTENCE_END.split(text.lower().replace("’", "'")))
+    return [sentence for sentence in sentences if sentence]
 
 
-def _is_made_of(sentences: list[str], listed: AbstractSet[str]) -> bool:
-    """Say whether there are sentences, and all are of a list."""
+def _consists_of(sentences: list[str], listed: AbstractSet[str]) -> bool:
+    """Return whether there are sentences, and all are listed."""
     return bool(sentences) and all(
-        each.replace(",", "") in listed or listed >= set(each.split(", ")) for each in sentences
+        sentence.replace(",", "") in listed or listed >= set(sentence.split(", ")) for sentence in sentences
     )

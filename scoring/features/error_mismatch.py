@@ -1,12 +1,11 @@
 """An error code that is explained as another one (paper, IV-C.2, "Error Mismatch", and Table II)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scoring.text.error_codes import ErrorCode, error_codes
+from scoring.features import Feature
+from scoring.text.error_codes import error_codes
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import content_stems, first_stem_spans, span_evidence
 from scoring.values.checked_claims import ClaimStatus
@@ -24,116 +23,89 @@ ERROR_MISMATCH_RULE = Rule(
     mistake="error_mismatch",
 )
 
-# Of another code's explanation: so many words and so many times those of the right one, or, where
-# explanations are short, none of the right one and this share of the other's.
-_FEWEST_WORDS = 3
-_TIMES = 3
-_SHARE = 0.5
+# Evidence needs so many words of another code's explanation, and so many times those of the right one; or,
+# where explanations are short, none of the right one and this share of the other's.
+_MIN_WORDS = 3
+_MIN_RATIO = 3
+_MIN_SHARE = 0.5
 
 
-class ErrorMismatch:
-    r"""Whether the answer explains the error code that was asked about as the documents explain it.
+class ErrorMismatch(Feature):
+    r"""Whether the answer explains the error code of the question as the documents explain it.
 
-    The heuristic: untrue answers mix up error codes and their solutions, as *"I got error 404"*
-    answered with what 403 means. The explanation of a code is the paragraph or list item that it
-    stands in, up to the next code. Words that only one of two explanations has tell which of them
-    an answer rests on; words of the question tell nothing. The value is the share of such words in
-    the answer that are the right code's, in [0, 1]: 1 where it explains the code asked about, 0
-    where it explains another. Not applicable where the question names no code, the documents do
-    not explain it, they explain no other, or the answer has words of neither.
+    Heuristic: untrue answers mix up error codes and their solutions, as *"I got error 404"* answered with the
+    meaning of 403. The explanation of a code is the paragraph or list item that contains it, up to the next
+    code. Words that only one of two explanations has show which of them an answer uses; words of the question
+    show nothing. The value is the right code's share of such words in the answer, in [0, 1]: 1 where it
+    explains the code of the question, 0 where it explains another. Not applicable where the question names no
+    code, the documents do not explain it, they explain no other, or the answer has words of neither.
 
-    Evidence ``error_mismatch``: the words of the answer that explain another code, where there are
-    at least three and three times as many as of the right one, or none of the right one and half of
-    the other's.
+    Evidence ``error_mismatch``: the words of the answer that explain another code, where there are at least
+    three and three times as many as of the right one, or none of the right one and half of the other's.
 
-    Measured on the development answers to the questions that name a code of two: evidence in 2 of 3
-    untrue answers and in none of 2 true ones, in Dutch and in English alike. Too few to say more; a
-    paraphrase without any word of the documents is not noticed.
+    Measured on the development answers to the questions that name a code of two: evidence in 2 of 3 untrue
+    answers and in none of 2 true ones, in Dutch and in English alike, which is too few to say more. A
+    paraphrase without any word of the documents is not found.
 
-    >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared_text import PreparedPassage
-    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> codes = text("- **404**: the page does not exist.\n- **403**: you are not allowed to see it.")
-    >>> answer = text("It means that you are not allowed to see it.")
-    >>> exchange = PreparedExchange(text("I got error 404"), answer, (PreparedPassage("d", codes),))
-    >>> ErrorMismatch().measure(exchange).value
+    >>> codes = "- **404**: the page does not exist.\n- **403**: you are not allowed to see it."
+    >>> answer = "It means that you are not allowed to see it."
+    >>> ErrorMismatch().measure(PreparedExchange.of_texts("I got error 404", answer, codes)).value
     0.0
     """
 
     name = "error_mismatch"
-    uses_translation = False
     evidence_rules = ((ERROR_MISMATCH, ERROR_MISMATCH_RULE),)
 
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return right words / (right words + words of the other code that has most of them)."""
-        asked = {found.code for found in exchange.question.cached(error_codes)}
-        explained = _explanations(exchange)
-        own = frozenset[str]().union(*(explained[code].stems for code in asked if code in explained))
-        others = [explanation for code, explanation in explained.items() if code not in asked]
+        codes = {error.code for error in exchange.question.cached(error_codes)}
+        explanations = _explanations(exchange)
+        own = frozenset[str]().union(*(explanations[code].stems for code in codes if code in explanations))
+        others = [explanation for code, explanation in explanations.items() if code not in codes]
         if not own or not others:
             return FeatureValue(self.name, None)
-        return self._compared(exchange, own, others)
-
-    def _compared(
-        self, exchange: PreparedExchange, own: frozenset[str], others: list[CodeExplanation]
-    ) -> FeatureValue:
-        said = exchange.answer.cached(content_stems) - exchange.question.cached(content_stems)
-        other = max(others, key=lambda other: len(said & (other.stems - own)))
-        right, wrong = said & (own - other.stems), said & (other.stems - own)
+        stems = exchange.answer.cached(content_stems) - exchange.question.cached(content_stems)
+        other = max(others, key=lambda other: len(stems & (other.stems - own)))
+        right, wrong = stems & (own - other.stems), stems & (other.stems - own)
         if not right and not wrong:
             return FeatureValue(self.name, None)
         value = len(right) / (len(right) + len(wrong))
-        if not _is_mismatch(len(right), len(wrong), len(other.stems - own)):
+        is_other = not right and len(wrong) >= _MIN_SHARE * len(other.stems - own)
+        if not is_other and len(wrong) < max(_MIN_WORDS, _MIN_RATIO * len(right)):
             return FeatureValue(self.name, value)
-        places = exchange.answer.cached(first_stem_spans)
-        spans = sorted(places[stem] for stem in wrong)
+        first_spans = exchange.answer.cached(first_stem_spans)
+        spans = sorted(first_spans[stem] for stem in wrong)
         evidence = span_evidence(ERROR_MISMATCH, exchange.answer, spans, other.document_id)
         return FeatureValue(self.name, value, evidence)
 
 
-def _is_mismatch(right: int, wrong: int, of_other: int) -> bool:
-    if right == 0 and wrong >= _SHARE * of_other:
-        return True
-    return wrong >= max(_FEWEST_WORDS, _TIMES * right)
-
-
 @dataclass(frozen=True, slots=True)
 class CodeExplanation:
-    """What a document says of an error code: its content words."""
+    """The content words of a document's explanation of an error code."""
 
     stems: frozenset[str]
     document_id: str
 
 
 def _explanations(exchange: PreparedExchange) -> Mapping[str, CodeExplanation]:
-    found: dict[str, CodeExplanation] = {}
+    explanations: dict[str, CodeExplanation] = {}
     for document in exchange.context:
         for code, stems in document.text.cached(explained_codes).items():
-            known = found.get(code)
-            found[code] = CodeExplanation(
-                stems | (known.stems if known else frozenset()), document.document_id
-            )
-    return found
+            previous = explanations[code].stems if code in explanations else frozenset[str]()
+            explanations[code] = CodeExplanation(stems | previous, document.document_id)
+    return explanations
 
 
 def explained_codes(text: PreparedText) -> Mapping[str, frozenset[str]]:
     """Return the content words of the explanation of every error code of a text."""
     stems: defaultdict[str, set[str]] = defaultdict(set)
-    for code, start, end in _explanation_spans(text):
-        stems[code] |= content_stems(text.part(start, end))
+    errors = error_codes(text)
+    for index, error in enumerate(errors):
+        start = error.end
+        if index == 0 or "\n" in text.original[errors[index - 1].end : error.start]:
+            start = text.original.rfind("\n", text.start, error.start) + 1
+        limit = errors[index + 1].start if index + 1 < len(errors) else text.end
+        paragraph_end = text.original.find("\n\n", error.end, limit)
+        end = limit if paragraph_end < 0 else paragraph_end
+        stems[error.code] |= content_stems(text.part(start, end))
     return {code: frozenset(words - {code}) for code, words in stems.items()}
-
-
-def _explanation_spans(text: PreparedText) -> Iterator[tuple[str, int, int]]:
-    codes = error_codes(text)
-    for index, found in enumerate(codes):
-        start = found.end
-        if index == 0 or "\n" in text.original[codes[index - 1].end : found.start]:
-            start = text.original.rfind("\n", text.start, found.start) + 1
-        limit = codes[index + 1].start if index + 1 < len(codes) else text.end
-        yield found.code, start, _end_of_paragraph(text, found, limit)
-
-
-def _end_of_paragraph(text: PreparedText, found: ErrorCode, limit: int) -> int:
-    end = text.original.find("\n\n", found.end, limit)
-    return limit if end < 0 else end

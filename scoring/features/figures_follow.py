@@ -1,16 +1,17 @@
-"""Numbers of things that the documents list, or other ones (paper, Table II, "Answer Contradiction")."""
+"""Numbers of listed things that the documents confirm or refute (paper, Table II, "Answer Contradiction")."""
 
 from scoring.claims.grounding import figure_claims
+from scoring.features import Feature
 from scoring.figures.figure_checking import FigureOutcome
 from scoring.text.prepared_text import PreparedExchange
-from scoring.text.spans import MAX_EVIDENCE, span_evidence
+from scoring.text.spans import span_evidence
 from scoring.values.checked_claims import ClaimStatus
 from scoring.values.exchange import FeatureValue
 from scoring.values.rules import Rule, RuleEffect
 
 REFUTED_FIGURE = "refuted_figure"
 
-# It was measured on sentences made for it alone, so a person decides.
+# Measured only on sentences made for it, so it does not block.
 REFUTED_FIGURE_RULE = Rule(
     "refuted_figure",
     "The answer claims a figure that does not follow from the data of the documents.",
@@ -21,8 +22,8 @@ REFUTED_FIGURE_RULE = Rule(
 )
 
 
-class FiguresFollow:
-    r"""Share of the numbers of things that are those of the documents' tables and lists, of those counted.
+class FiguresFollow(Feature):
+    r"""Share of the counts of listed things that agree with the documents' tables and lists.
 
     "There are 4 plans" is compared with the rows of a list or table of plans
     (:func:`scoring.figures.figure_checking.check_clause`). The value is confirmed / (confirmed + refuted), in
@@ -31,29 +32,21 @@ class FiguresFollow:
 
     Evidence: ``refuted_figure``, each figure that does not follow.
 
-    >>> from scoring.text.prepared_text import PreparedPassage
-    >>> from scoring.lexicon import load_shipped
-    >>> from scoring.text.prepared_text import PreparedText
-    >>> def text(words): return PreparedText.of(words, load_shipped()["en"])
-    >>> document = PreparedPassage("d", text("# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."))
-    >>> answer = text("There are 4 plans.")
-    >>> FiguresFollow().measure(PreparedExchange(text(""), answer, (document,))).value
+    >>> document = "# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."
+    >>> exchange = PreparedExchange.of_texts("", "There are 4 plans.", document)
+    >>> FiguresFollow().measure(exchange).value
     0.0
     """
 
     name = "figures_follow"
-    uses_translation = False
     evidence_rules = ((REFUTED_FIGURE, REFUTED_FIGURE_RULE),)
 
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
-        """Return confirmed numbers / counted numbers."""
-        computed = [
-            found
-            for found in exchange.cached(figure_claims)
-            if found.outcome is not FigureOutcome.NOT_CHECKABLE
-        ]
+        """Return confirmed counts / compared counts."""
+        figures = exchange.cached(figure_claims)
+        computed = [figure for figure in figures if figure.outcome is not FigureOutcome.NOT_CHECKABLE]
         if not computed:
             return FeatureValue(self.name, None)
         refuted = [(each.start, each.end) for each in computed if each.outcome is FigureOutcome.REFUTED]
-        evidence = span_evidence(REFUTED_FIGURE, exchange.answer, refuted[:MAX_EVIDENCE])
+        evidence = span_evidence(REFUTED_FIGURE, exchange.answer, refuted)
         return FeatureValue(self.name, 1 - len(refuted) / len(computed), evidence)

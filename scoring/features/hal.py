@@ -1,4 +1,4 @@
-"""Words that stand close together in the answer and in the context (paper, V-B, "HAL")."""
+"""Words that are close together in the answer and in the context (paper, V-B, "HAL")."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.features import Feature
 from scoring.text.parsing import NON_WORD_POS
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import span_evidence
@@ -19,37 +20,34 @@ UNSUPPORTED_WORDS = "unsupported_words"
 
 #: The sizes of the sliding windows, in words: neighbours, a phrase, and the ten of Lund & Burgess.
 WINDOWS = (2, 5, 10)
-_WIDEST = max(WINDOWS)
-_FEWEST_WORDS = 2
+_MAX_WINDOW = max(WINDOWS)
+_MIN_WORDS = 2
 # Odd constants that spread sums of hashes over all 64 bits.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-class Hal:
+class Hal(Feature):
     """Share of the answer's pairs of neighbouring words that are neighbours in the context too.
 
-    Heuristic: off-context. An answer may be right in every word and yet join words that the documents
-    keep apart. After the Hyperspace Analogue to Language (K. Lund and C. Burgess, "Producing
-    high-dimensional semantic spaces from lexical co-occurrence", 1996): windows of several sizes
-    slide over the lemmas; in a window of ``n`` words two words at distance ``d`` count ``n - d``. A
-    pair of the answer is found if a document or the question has it, in either order, in a window of the
-    same size. The value is the weight of the pairs found / the weight of all, over all windows: in [0, 1].
+    Heuristic: "Off-context". An answer may be right in every word and yet combine words that the documents
+    keep apart. After the Hyperspace Analogue to Language (K. Lund and C. Burgess, "Producing high-dimensional
+    semantic spaces from lexical co-occurrence", 1996): windows of several sizes slide over the lemmas; in a
+    window of ``n`` words two words at distance ``d`` count ``n - d``. A pair of the answer is found if a
+    document or the question has it, in either order, in a window of the same size. The value is the weight of
+    the pairs found / the weight of all, over all windows, in [0, 1].
 
-    Only words that documents or question know, and numbers, form pairs: a word that they do not know
-    tells nothing about what belongs together, and paraphrase is no fault. On the development answers
-    that raises the feature's Spearman from .24 to .38 (English) and from .19 to .43 (Dutch). An answer
-    without any such pair has the value 0, and one of fewer than two different words none: not applicable.
+    Only words that documents or question have, and numbers, form pairs: an unknown word shows nothing about
+    what belongs together, and paraphrase is no fault. On the development answers that raises the feature's
+    Spearman from .24 to .38 (English) and from .19 to .43 (Dutch). An answer without any pair has the value
+    0; not applicable with fewer than two different words.
 
-    Stop words are left out, but "not" and its like are kept. The paper does so in English only (VI-A); in
-    Dutch too it raises Spearman, from .33 to .43, since function words have the same neighbours in any text.
-    Evidence: ``unsupported_words``, stretches of known words that are together in no window of any text.
+    Stop words are left out, but negations are kept. The paper does so in English only (VI-A); in Dutch too it
+    raises Spearman, from .33 to .43, since function words have the same neighbours in any text.
 
-    >>> from scoring.text.prepared_text import PreparedPassage
-    >>> from scoring.lexicon import load_shipped
-    >>> english = load_shipped()["en"]
-    >>> def text(words): return PreparedText.of(words, english)
-    >>> document = PreparedPassage("d", text("Paid leave ends in May. The bonus follows in June."))
-    >>> value = Hal().measure(PreparedExchange(text(""), text("Paid leave ends in June."), (document,)))
+    Evidence: ``unsupported_words``, runs of known words that are together in no window of any text.
+
+    >>> document = "Paid leave ends in May. The bonus follows in June."
+    >>> value = Hal().measure(PreparedExchange.of_texts("", "Paid leave ends in June.", document))
     >>> 0 < value.value < 1
     True
     """
@@ -61,22 +59,28 @@ class Hal:
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return the weighted share of the answer's pairs that the context has."""
         answer = exchange.answer.cached(_sequence)
-        if len(np.unique(answer.words)) < _FEWEST_WORDS:
+        if len(np.unique(answer.words)) < _MIN_WORDS:
             return FeatureValue(self.name, None)
         texts = [exchange.question, *(document.text for document in exchange.context)]
         known = [text.cached(neighbours) for text in texts]
-        pairs = _pairs(answer.words).restricted_to(_comparable(answer, known))
-        nearest = _nearest(pairs, answer.words, known)
-        lonely = pairs.left[(pairs.distance == 1) & (nearest == _WIDEST)]
-        evidence = span_evidence(UNSUPPORTED_WORDS, exchange.answer, _unsupported_spans(answer, lonely))
+        is_comparable = answer.is_number
+        for text in known:
+            is_comparable = is_comparable | np.isin(answer.words, text.words)
+        pairs = _pairs(answer.words).restricted_to(is_comparable)
+        keys = pairs.keys(answer.words)
+        nearest = np.full(len(keys), _MAX_WINDOW, dtype=np.uint8)
+        for text in known:
+            nearest = np.minimum(nearest, text.distances(keys))
+        unsupported = pairs.left[(pairs.distance == 1) & (nearest == _MAX_WINDOW)]
+        evidence = span_evidence(UNSUPPORTED_WORDS, exchange.answer, _unsupported_spans(answer, unsupported))
         return FeatureValue(self.name, _share(pairs.distance, nearest), evidence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbours:
-    """The words of a text, and every two of them in its widest window with their least distance.
+    """The words of a text, and its pairs of words within the widest window with their least distance.
 
-    Words and pairs are sorted hashes: a tenth of what a dictionary of the words themselves takes.
+    Words and pairs are sorted hashes, a tenth of the size of a dictionary of words.
     """
 
     words: Hashes
@@ -84,11 +88,11 @@ class Neighbours:
     nearest: NDArray[np.uint8]
 
     def distances(self, pairs: Hashes) -> NDArray[np.uint8]:
-        """Return the least distance of each pair, the widest window's size where it is in no window."""
+        """Return the least distance of each pair; the size of the widest window for a pair in no window."""
         if not len(self.pairs):
-            return np.full(len(pairs), _WIDEST, dtype=np.uint8)
-        places = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        return np.where(self.pairs[places] == pairs, self.nearest[places], np.uint8(_WIDEST))
+            return np.full(len(pairs), _MAX_WINDOW, dtype=np.uint8)
+        indices = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        return np.where(self.pairs[indices] == pairs, self.nearest[indices], np.uint8(_MAX_WINDOW))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,14 +105,14 @@ class _WordSequence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Pairs of places in a sequence of words, the nearest pairs first."""
+    """Pairs of indices into a sequence of words, the nearest pairs first."""
 
     left: NDArray[np.intp]
     right: NDArray[np.intp]
     distance: NDArray[np.intp]
 
-    def restricted_to(self, places: NDArray[np.bool_]) -> _Pairs:
-        kept = places[self.left] & places[self.right]
+    def restricted_to(self, is_allowed: NDArray[np.bool_]) -> _Pairs:
+        kept = is_allowed[self.left] & is_allowed[self.right]
         return _Pairs(self.left[kept], self.right[kept], self.distance[kept])
 
     def keys(self, words: Hashes) -> Hashes:
@@ -122,7 +126,7 @@ def neighbours(text: PreparedText) -> Neighbours:
     """Return the pairs of neighbouring words of a text."""
     words = _sequence(text).words
     pairs = _pairs(words)
-    # The nearest pairs come first, so the first place of a key has its least distance.
+    # The nearest pairs come first, so the first occurrence of a key has its least distance.
     keys, first = np.unique(pairs.keys(words), return_index=True)
     return Neighbours(np.unique(words), keys, pairs.distance[first].astype(np.uint8))
 
@@ -130,34 +134,19 @@ def neighbours(text: PreparedText) -> Neighbours:
 def _sequence(text: PreparedText) -> _WordSequence:
     parse = text.parse
     kept = np.array([pos not in NON_WORD_POS for pos in parse.pos], dtype=np.bool_) & ~parse.is_stop
-    # Python's hash of a string is the same for all texts of a process, which is all that is needed.
+    # Python's string hash is constant within a process, which suffices.
     words = np.array([hash(lemma) for lemma in parse.lemma], dtype=np.int64).view(np.uint64)
     is_number = np.array([any(map(str.isdigit, lemma)) for lemma in parse.lemma], dtype=np.bool_)
     return _WordSequence(words[kept], is_number[kept], parse.start[kept], parse.end[kept])
 
 
 def _pairs(words: Hashes) -> _Pairs:
-    """Return every two different words of the widest window."""
-    lefts = [np.arange(max(len(words) - distance, 0)) for distance in range(1, _WIDEST)]
-    distance = np.repeat(np.arange(1, _WIDEST), [len(places) for places in lefts])
+    """Return every pair of different words within the widest window."""
+    lefts = [np.arange(max(len(words) - distance, 0)) for distance in range(1, _MAX_WINDOW)]
+    distance = np.repeat(np.arange(1, _MAX_WINDOW), [len(indices) for indices in lefts])
     left = np.concatenate(lefts)
     different = words[left] != words[left + distance]
     return _Pairs(left[different], (left + distance)[different], distance[different])
-
-
-def _comparable(answer: _WordSequence, known: list[Neighbours]) -> NDArray[np.bool_]:
-    comparable = answer.is_number
-    for text in known:
-        comparable = comparable | np.isin(answer.words, text.words)
-    return comparable
-
-
-def _nearest(pairs: _Pairs, words: Hashes, known: list[Neighbours]) -> NDArray[np.uint8]:
-    keys = pairs.keys(words)
-    nearest = np.full(len(keys), _WIDEST, dtype=np.uint8)
-    for text in known:
-        nearest = np.minimum(nearest, text.distances(keys))
-    return nearest
 
 
 def _share(distance: NDArray[np.intp], nearest: NDArray[np.uint8]) -> float:
@@ -169,8 +158,8 @@ def _share(distance: NDArray[np.intp], nearest: NDArray[np.uint8]) -> float:
     return found / total if total else 0.0
 
 
-def _unsupported_spans(answer: _WordSequence, lonely: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of runs of neighbouring words, given the index of the first word of each pair."""
-    for run in np.split(lonely, np.flatnonzero(np.diff(lonely) > 1) + 1):
+def _unsupported_spans(answer: _WordSequence, first_words: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of runs of adjacent pairs, given the index of each pair's first word."""
+    for run in np.split(first_words, np.flatnonzero(np.diff(first_words) > 1) + 1):
         if len(run):
             yield int(answer.starts[run[0]]), int(answer.ends[run[-1] + 1])

@@ -14,7 +14,7 @@ from scoring.judges.requests import OpinionRounds, Outcome, Reply
 from scoring.judges.texts import PromptPart, clean, hash_of, shorten_documents
 from scoring.values.exchange import Evidence, Passage
 from scoring.values.opinion import Mistake, Opinion, UnsureReason, Usage
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,13 @@
-"""The lexicon: what the scorer knows of a language, read from one TOML file."""
+"""Lexicons: what the scorer knows of each language, read from one TOML file per language."""
 
-from scoring.lexicon.lexicon import ClaimWords, Lexicon, MessageTypePatterns, RefusalWords, SendingWords
+from scoring.lexicon.lexicon import (
+    ClaimWords,
+    FigureWords,
+    Lexicon,
+    MessageTypePatterns,
+    RefusalWords,
+    SendingWords,
+)
 from scoring.lexicon.lexicon_reader import (
     LexiconError,
     load_folder,
@@ -8,7 +15,7 @@ from scoring.lexicon.lexicon_reader import (
     load_lexicons,
     load_shipped,
 )
-from scoring.lexicon.phrases import FigureWords, PhraseList
+from scoring.lexicon.phrases import PhraseList
 
 __all__ = [
     "ClaimWords",

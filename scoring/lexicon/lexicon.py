@@ -5,19 +5,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from scoring.lexicon.phrases import FigureWords, PhraseList
+from scoring.lexicon.phrases import PhraseList
 from scoring.values.exchange import MessageType
 
-_SHORTEST_STEM = 4
+_MIN_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTypePatterns:
-    """The phrases that mark one message type; a type may have several such lists.
+    """Phrases that mark one message type; a type may have several such lists.
 
-    A hit within one of the ``exceptions`` is none: "what is" marks a general question, but not in
-    "what is the cause". ``in_statements``: what is asked ("... was rejected?") does not count.
+    A hit within one of the ``exceptions`` does not count: "what is" marks a general question, but not in
+    "what is the cause". ``in_statements``: hits in questions ("... was rejected?") do not count.
     """
 
     type: MessageType
@@ -26,22 +27,22 @@ class MessageTypePatterns:
     in_statements: bool = False
 
     def hits(self, words: Sequence[str], clause_starts: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Yield (first, after the last) word index of every hit that is no exception."""
-        excepted = list(self.exceptions.find(words, clause_starts))
-        starts = [start for start, _ in excepted]
-        for first, last in self.phrases.find(words, clause_starts):
-            before = bisect_right(starts, first)
-            if not before or excepted[before - 1][1] < last:
-                yield first, last
+        """Yield the word range (start, end) of every hit outside the exceptions."""
+        exceptions = list(self.exceptions.find(words, clause_starts))
+        starts = [start for start, _ in exceptions]
+        for start, end in self.phrases.find(words, clause_starts):
+            before = bisect_right(starts, start)
+            if not before or exceptions[before - 1][1] < end:
+                yield start, end
 
 
 @dataclass(frozen=True, slots=True)
 class RefusalWords:
-    """How an answer says that it has none.
+    """How an answer says that it has no answer.
 
-    ``phrases`` say so ("could not find"); ``advice`` may stand beside it ("contact support");
-    ``words`` are what both speak of without saying anything of the product; ``contrasts`` begin
-    something else ("but"); ``verdicts`` are the answers of one word ("yes").
+    ``phrases`` refuse ("could not find"); ``advice`` may accompany them ("contact support"); ``words`` may
+    occur in both without claiming anything about the product; ``contrasts`` start another statement ("but");
+    ``verdicts`` are one-word answers ("yes").
     """
 
     phrases: PhraseList
@@ -53,29 +54,32 @@ class RefusalWords:
 
 @dataclass(frozen=True, slots=True)
 class ClaimWords:
-    """The small words that tell what a sentence of an answer claims.
+    """Small words that show what a sentence of an answer claims.
 
-    ``speakers``: words for who answers ("I"); ``sources``: what an answer calls the documents that it
-    rests on ("documentation"): beside a negation either says that there is no answer. ``courtesies``: what
-    greetings, wishes and offers of help are made of. ``numbers``: words for 2, 3, 4 and so on, with these.
+    Kinds of claims:
 
-    How a claim is compared with one sentence: words of ``light`` say so little that the sentence need not
-    have them, and those of ``agreeing`` so much ("only", "must", "before") that it must have each itself.
-    ``directions``: small words that turn what follows them around ("from", "to"); ``joints`` begin another
-    part of a sentence ("and"). ``denials`` are words that deny as "not" does ("impossible", "fail"), beside
-    the negations; with one of ``withheld`` ("if", "plan", "whether") a sentence does not assert what it
-    says, unless one of ``purposes`` follows ("if you want"); with one of ``sequence`` ("before") the order
-    of its words matters.
+    - ``speakers``: the writer ("I"); ``sources``: the documents ("documentation"); either with a negation
+      refuses.
+    - ``courtesies``: words of greetings, wishes and offers of help; ``wishes``: openings of such sentences.
+    - ``numbers``: words for 2, 3, 4 and so on, with their values.
 
-    What lays claim to a deed ("I have reset it"): ``writers`` are who answers, ``have`` the verb of the
-    perfect tense, ``deeds_of_words`` the verbs for what words alone can do ("look up", "list") and
-    ``works_of_words`` what they make ("overview"), ``no_deeds`` words with which a sentence tells of none
-    ("if", "not"); ``done`` is how an answer opens that says so at once. ``together`` and ``ours`` are those
-    for whom a writer writes ("we", "our team"), ``yours`` what says that something is the customer's,
-    ``past`` the forms of the past tense, and ``passives`` what makes a passive of the past ("has been
-    deleted"). ``writing`` is what a customer asks for who wants a text, which speaks of the customer.
+    Comparing a claim with a sentence:
 
-    ``wishes`` open a sentence that only wishes well or offers help.
+    - ``light``: words that the sentence may lack; ``required``: words that it must have ("only", "before").
+    - ``directions``: prepositions that reverse a relation ("from", "to"); ``conjunctions`` join parts
+      ("and").
+    - ``implicit_negations``: words that deny like "not" ("impossible", "fail").
+    - ``hedges``: words with which a sentence does not assert ("if", "plan", "whether"), unless one of
+      ``purposes`` follows ("if you want"). ``sequence``: words that make the order matter ("before").
+
+    Claimed actions ("I have reset it"):
+
+    - ``writers``: the writer; ``have``: the perfect auxiliary; ``past``: past tense forms; ``passives``: past
+      passives ("has been deleted"); ``done``: openings that claim an action.
+    - ``we`` and ``ours``: the writer's side ("our team"); ``yours``: the customer's possessions.
+    - ``verbal_actions``: what words alone can do ("look up"); ``verbal_results``: their results ("overview");
+      ``non_actions``: words that rule an action out ("if", "not").
+    - ``writing``: texts that a customer may ask for, which speak as the customer.
     """
 
     speakers: frozenset[str]
@@ -83,19 +87,19 @@ class ClaimWords:
     courtesies: frozenset[str]
     numbers: Mapping[str, int]
     light: frozenset[str]
-    agreeing: frozenset[str]
+    required: frozenset[str]
     directions: frozenset[str]
-    joints: frozenset[str]
-    denials: frozenset[str]
-    withheld: frozenset[str]
+    conjunctions: frozenset[str]
+    implicit_negations: frozenset[str]
+    hedges: frozenset[str]
     purposes: frozenset[str]
     sequence: frozenset[str]
     writers: frozenset[str]
     have: frozenset[str]
-    deeds_of_words: frozenset[str]
-    works_of_words: frozenset[str]
-    no_deeds: frozenset[str]
-    together: frozenset[str]
+    verbal_actions: frozenset[str]
+    verbal_results: frozenset[str]
+    non_actions: frozenset[str]
+    we: frozenset[str]
     ours: frozenset[str]
     yours: frozenset[str]
     past: PhraseList
@@ -107,17 +111,17 @@ class ClaimWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SendingWords:
-    """The closed lists by which an answer may be sent without a person.
+    """The closed lists that allow an answer to be sent without review.
 
     A question that is a title (:func:`scoring.quotation.quoted_document.quoted_document`):
 
-    - ``openers``: the words before the title, one of which may be ``*``: a finite verb that the title has
-      at its end, as an infinitive. ``deeds`` has the base form of each form of the verbs that titles have.
+    - ``openers``: the words before the title, one of which may be ``*``: a finite verb whose infinitive ends
+      the title. ``deeds``: the base form of each form of the verbs in titles.
     - ``greetings``: single words before the opener.
-    - ``articles``: one of them begins a title that tells a deed, or follows its verb ("Delete a draft").
+    - ``articles``: one of them begins the title of an action, or follows its verb ("Delete a draft").
 
-    Courtesies, as whole sentences without their signs (:class:`scoring.features.courtesy.Courtesy`):
-    ``thanks`` of a customer and ``welcomes`` in reply, ``hellos`` and ``replies``.
+    Courtesies, as whole sentences without punctuation (:class:`scoring.features.courtesy.Courtesy`): a
+    customer's ``thanks`` and the ``welcomes`` that return them, ``hellos`` and their ``replies``.
     """
 
     openers: tuple[tuple[str, ...], ...]
@@ -132,13 +136,12 @@ class SendingWords:
 
 @dataclass(frozen=True, slots=True)
 class ClockWords:
-    """The words with times of day.
+    """Words around times of day.
 
-    ``hours`` follow the figures ("14.00 uur"), ``mornings`` and ``afternoons`` tell which half of the day
-    ("am", "'s middags" without its "'s"), and ``at`` stands before an hour that is no duration ("om 14 uur").
-    ``past`` and ``to`` stand between minutes and hour ("ten to five"), and ``halves`` before the hour that is
-    half an hour away ("half tien").
-    ``opens`` and ``since`` tell the first of opening hours, ``closes`` and ``until`` the last.
+    ``hours`` follow figures ("14.00 uur"); ``mornings`` and ``afternoons`` tell the half of the day ("am",
+    "'s middags" without its "'s"); ``at`` precedes an hour that is no duration ("om 14 uur"). ``past`` and
+    ``to`` join minutes and hour ("ten to five"), ``halves`` precede the hour half an hour away ("half tien").
+    ``opens`` and ``since`` mark the first of opening hours, ``closes`` and ``until`` the last.
     """
 
     hours: frozenset[str] = frozenset()
@@ -156,12 +159,11 @@ class ClockWords:
 
 @dataclass(frozen=True, slots=True)
 class NumberWords:
-    """The words in which numbers are told, beside ``ClaimWords.numbers``.
+    """Number words, besides ``ClaimWords.numbers``.
 
-    ``words`` by the number that they are, with "1/4" for a quarter; ``units``, beside those of the figures,
-    by what they are; ``periods`` tell for which unit of time something is ("monthly"); ``articles`` may be a
-    one ("a week"), ``joiners`` stand within a number, and ``ratios`` between the numbers of a share ("3 out
-    of 4").
+    ``words``: by the number that they mean, "1/4" for a quarter; ``units``: besides those for figures;
+    ``periods``: frequencies by their unit of time ("monthly"); ``articles`` may mean one ("a week");
+    ``joiners`` occur within a number, ``ratios`` between the numbers of a share ("3 out of 4").
     """
 
     articles: frozenset[str] = frozenset()
@@ -172,30 +174,104 @@ class NumberWords:
     periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class FigureWords:
+    """The lexicon's table ``[figures]``.
+
+    How numbers are written:
+
+    - ``decimal_sign``: the usual decimal separator; ``day_first``: 03-04-2024 is in April.
+    - ``months``: the names of each month.
+    - ``units``: words by unit; ``scales``: words by power of ten.
+
+    What is claimed of figures:
+
+    - ``computed``: words beside a figure that was computed from others ("in total", "more", "on average");
+      ``unclear``: what may mean that ("second").
+    - ``counts``: state how many there are; ``all_of``: every row.
+    - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: bounds on the figure right after them.
+    - ``of``: precedes the whole of a share.
+
+    Other words:
+
+    - ``totals``: labels of a total; ``per``: precedes the unit of a rate.
+    - ``prices``: words that only say that something costs an amount.
+    - ``kinds``: generic nouns beside a name ("plan").
+    - ``examples``: a list is incomplete.
+    - ``yes``, ``no``: values of a cell, and words that only say that something is there or not.
+    - ``conditions``: restrict a statement to some cases; ``pointing``: refer to something said before.
+    - ``same``: groups of synonyms ("price", "costs").
+    - ``fillers``: words that change nothing about a figure.
+    """
+
+    decimal_sign: str
+    day_first: bool
+    computed: PhraseList
+    counts: PhraseList
+    unclear: PhraseList
+    about: PhraseList
+    above: PhraseList
+    at_least: PhraseList
+    below: PhraseList
+    at_most: PhraseList
+    all_of: PhraseList
+    examples: PhraseList
+    of: frozenset[str]
+    kinds: frozenset[str]
+    totals: frozenset[str]
+    per: frozenset[str]
+    prices: frozenset[str]
+    conditions: frozenset[str]
+    pointing: frozenset[str]
+    yes: frozenset[str]
+    no: frozenset[str]
+    fillers: frozenset[str]
+    months: tuple[tuple[str, ...], ...]
+    same: tuple[tuple[str, ...], ...]
+    units: Mapping[str, tuple[str, ...]]
+    scales: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def unit_of(self) -> Mapping[str, str]:
+        """The unit of each word."""
+        return {word: unit for unit, words in self.units.items() for word in words}
+
+    @cached_property
+    def power_of(self) -> Mapping[str, int]:
+        """The power of ten of each word."""
+        return {word: int(power) for power, words in self.scales.items() for word in words}
+
+    @cached_property
+    def month_of(self) -> Mapping[str, int]:
+        """The month's number, from 1, of each word."""
+        return {word: number for number, words in enumerate(self.months, 1) for word in words}
+
+    @cached_property
+    def canonical_word_of(self) -> Mapping[str, str]:
+        """The first word of the synonym group of each word."""
+        return {word: group[0] for group in self.same for word in group}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
     """The word lists of one language (all words casefolded).
 
-    - ``message_types``: in order, the first list with a hit gives the type; ``if_question`` and
-      ``if_statement`` are the types where none hits.
-    - ``greetings``, ``closings``: phrases that open or close a message without saying anything.
-    - ``features``: phrases that one feature alone looks for, by its name and the name of their list.
-    - ``refusal``: how an answer says that it has none.
-    - ``claims``: what tells the claims of an answer from what it says besides.
-    - ``figures``: how a clause says that a figure follows from others; None where that is not checked.
-    - ``clock``: the words with times of day; without it those with a colon alone are read.
-    - ``numbers``: words for numbers and their units; without it those in digits alone are compared.
-    - ``sending``: by what an answer may be sent; None where nothing is, without a judge or ratings.
-    - ``function_words``: words that carry no content;
-      ``fillers`` may differ between two steps that say the same.
-    - ``negations``: words that turn what is said into its opposite.
-    - ``emphasis``: what authors mark bold without naming a component.
-    - ``action_verbs``: precede a component ("click Save"); ``instruction_verbs``: open a step's
-      title; ``component_nouns``: stand beside one ("the Save button"); ``path_openers``: precede a
-      menu path ("go to A > B"); ``keys``: keys of a keyboard.
+    - ``message_types``: the first list with a hit gives the type; ``if_question`` and ``if_statement`` are
+      the types where none hits.
+    - ``greetings``, ``closings``: phrases that open or close a message without content.
+    - ``features``: phrases of single features, by feature name and list name.
+    - ``refusal``, ``claims``, ``clock``, ``numbers``: see their classes.
+    - ``figures``: None where computed figures are not checked.
+    - ``sending``: None where nothing is sent without a judge or ratings.
+    - ``function_words``: words without content; ``fillers``: words by which two equal steps may differ.
+    - ``negations``: words that reverse a statement.
+    - ``emphasis``: bold text that names no component.
+    - ``action_verbs``: precede a component ("click Save"); ``instruction_verbs``: open a step's title;
+      ``component_nouns``: accompany one ("the Save button"); ``path_openers``: precede a menu path ("go to A
+      > B"); ``keys``: keys of a keyboard.
     - ``step_words``: number a step ("Step 2:"); ``plural_endings``: stripped to compare.
-    - ``error_nouns``: stand before a number that is an error code ("error 404").
-    - ``neighbours``: frequent words of neighbouring languages that this one does not have.
+    - ``error_nouns``: precede an error code ("error 404").
+    - ``neighbours``: frequent words of neighbouring languages that this one lacks.
     """
 
     language: str
@@ -227,15 +303,15 @@ class Lexicon:
 
     @property
     def figure_words(self) -> FigureWords:
-        """The words for figures of a language that has them: no other is asked."""
-        assert self.figures is not None, "only a lexicon with figures is asked"
+        """The words for figures, for callers that have checked that the language has them."""
+        assert self.figures is not None
         return self.figures
 
     def stem(self, word: str) -> str:
-        """Strip a plural ending where enough of the word stays; "process" has none."""
+        """Strip a plural ending where at least four letters remain; "process" has none."""
         if word.endswith("ss"):
             return word
         for ending in self.plural_endings:
-            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM:
                 return word[: -len(ending)]
         return word

@@ -1,4 +1,4 @@
-"""The policy: from what was measured of an answer, and what judges say of it, to a decision."""
+"""The policy: from a scored answer, and the opinions of judges, to a decision."""
 
 from scoring.policy.policy import Doubt, Policy, decide_with_opinion
 from scoring.policy.thresholds import NO_PAUSES, Override, Pauses, PauseScope

@@ -1,1 +1,1 @@
-"""From an exchange to its assessment: message type, refusal, features, score."""
+"""From an exchange to its score: message type, refusal, features, claims."""

@@ -1,4 +1,4 @@
-"""Prepares the texts of an exchange for the features, as they came and in English translation."""
+"""Prepares the texts of an exchange, in the original and in English translation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,20 +20,23 @@ from scoring.values.scored_answer import CacheUse
 
 @dataclass(frozen=True, slots=True)
 class BilingualExchange:
-    """An exchange as it came and in English; one and the same where only one can be had."""
+    """An exchange in the original and in English; the same twice where there is only one."""
 
     original: PreparedExchange
     english: PreparedExchange
 
 
 class ExchangePreparer:
-    """Makes the material of exchanges; a document that many of them cite is prepared once.
+    """Prepares exchanges; documents are cached.
 
-    In memory every document is kept for a while. In a file only those from the store of documents are, whose
-    passages name a version: a passage that came with its answer may quote what the customer wrote.
+    Every document is cached in memory. Only documents from the store, whose passages have a version, are
+    cached in a file: a passage that came with its answer may quote the customer.
 
-    ``english`` reads translations. ``parser`` parses every text. ``company_terms`` are those of any
-    language, None where none are known. ``documents`` are those prepared so far.
+    Args:
+        parser: parses every text.
+        english: the lexicon for translations.
+        company_terms: the company's terms by language, if known.
+        documents: the cache of documents.
     """
 
     def __init__(
@@ -45,85 +48,73 @@ class ExchangePreparer:
         self._documents = documents
 
     @property
-    def use(self) -> CacheUse:
-        """How often a document has been found prepared since the start, and how often not."""
+    def cache_use(self) -> CacheUse:
+        """Cache hits and misses of documents since the start."""
         documents = self._documents
         return CacheUse(documents.hits, documents.misses, documents.disk_hits)
 
     def prepare_question(self, exchange: Exchange, lexicon: Lexicon | None) -> PreparedText | None:
-        """Prepare the question without its courtesies by the lexicon of its language.
-
-        Without a lexicon it is the English translation, and without one of these None.
-        """
+        """Prepare the question's content by the lexicon of its language, else its translation, else None."""
         if lexicon is not None:
-            return self._without_courtesies(PreparedText.of(exchange.question, lexicon, parser=self._parser))
-        if exchange.translation is not None:
-            return self._without_courtesies(
-                self._prepare_translation(exchange.translation.question, exchange.question)
-            )
-        return None
+            question = PreparedText.of(exchange.question, lexicon, parser=self._parser)
+        elif exchange.translation is not None:
+            question = self._prepare_translation(exchange.translation.question, exchange.question)
+        else:
+            return None
+        return _content(question)
 
     def prepare_answer(self, exchange: Exchange, question: PreparedText) -> PreparedText:
-        """Prepare the answer without its courtesies in the language that the question is read in."""
+        """Prepare the answer's content in the same language as the question."""
         if question.source is not None and exchange.translation is not None:
-            return self._without_courtesies(
-                self._prepare_translation(exchange.translation.answer, exchange.answer)
-            )
-        return self._without_courtesies(
-            PreparedText.of(exchange.answer, question.lexicon, parser=self._parser)
-        )
+            return _content(self._prepare_translation(exchange.translation.answer, exchange.answer))
+        return _content(PreparedText.of(exchange.answer, question.lexicon, parser=self._parser))
 
     def prepare_exchange(
         self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]
     ) -> BilingualExchange:
-        """Return the texts of an exchange; ``context`` are its passages that are not blank.
+        """Prepare an exchange; ``context`` are its non-blank passages.
 
-        Raises ValueError where a translation is not passage for passage that of the exchange.
+        Raises ValueError where the translation has other passages than the exchange.
         """
-        original = None if question.source else self._original_exchange(exchange, question, context)
-        english = self._english_exchange(exchange) if exchange.translation else original
-        assert english is not None  # a question without a source is read by its own lexicon
-        return BilingualExchange(original or english, english)
-
-    def _original_exchange(
-        self, exchange: Exchange, question: PreparedText, context: Iterable[Passage]
-    ) -> PreparedExchange:
-        lexicon = question.lexicon
-        answer = PreparedText.of(exchange.answer, lexicon, parser=self._parser)
-        documents = tuple(
-            self._prepare_passage(
-                passage, passage.text_with_title, lexicon, len(passage.text_with_title) - len(passage.text)
+        original = None
+        if not question.source:
+            answer = PreparedText.of(exchange.answer, question.lexicon, parser=self._parser)
+            documents = tuple(
+                self._prepare_passage(
+                    passage,
+                    passage.text_with_title,
+                    question.lexicon,
+                    len(passage.text_with_title) - len(passage.text),
+                )
+                for passage in context
             )
-            for passage in context
-        )
-        return PreparedExchange(
-            question, self._without_courtesies(answer), documents, answer, self._terms(lexicon)
-        )
+            original = self._exchange(question, answer, documents)
+        english = self._english_exchange(exchange) if exchange.translation else original
+        assert english is not None  # a question without a source has its own lexicon
+        return BilingualExchange(original or english, english)
 
     def _english_exchange(self, exchange: Exchange) -> PreparedExchange:
         translation = exchange.translation
         assert translation is not None
-        question = self._without_courtesies(
-            self._prepare_translation(translation.question, exchange.question)
-        )
+        question = _content(self._prepare_translation(translation.question, exchange.question))
         answer = self._prepare_translation(translation.answer, exchange.answer)
         documents = tuple(
             self._prepare_passage(passage, english.text, self._english)
             for passage, english in zip(exchange.context, translation.context, strict=True)
             if english.text.strip()
         )
-        terms = self._terms(self._english)
-        return PreparedExchange(question, self._without_courtesies(answer), documents, answer, terms)
+        return self._exchange(question, answer, documents)
 
-    def _terms(self, lexicon: Lexicon) -> frozenset[str] | None:
-        return self._company_terms.for_language(lexicon.language) if self._company_terms else None
+    def _exchange(
+        self, question: PreparedText, answer: PreparedText, documents: tuple[PreparedPassage, ...]
+    ) -> PreparedExchange:
+        language = answer.lexicon.language
+        terms = self._company_terms.for_language(language) if self._company_terms else None
+        return PreparedExchange(question, _content(answer), documents, answer, terms)
 
     def _prepare_translation(self, english: TranslatedText, original: str) -> PreparedText:
         source = TranslationSource(original, english.segments)
         return PreparedText.of(english.text, self._english, parser=self._parser, source=source)
-
-    def _without_courtesies(self, text: PreparedText) -> PreparedText:
-        return text.part(*content_span(text.original, text.lexicon))
 
     def _prepare_passage(
         self, passage: Passage, text: str, lexicon: Lexicon, body_start: int | None = None
@@ -132,8 +123,13 @@ class ExchangePreparer:
         return PreparedPassage(passage.document_id, prepared, passage.version, body_start, passage.offset)
 
 
+def _content(text: PreparedText) -> PreparedText:
+    """Return a text without its greeting and closings."""
+    return text.part(*content_span(text.original, text.lexicon))
+
+
 def parse_exchange(exchange: PreparedExchange) -> None:
-    """Parse the texts of a material together; what is parsed already is not parsed again."""
+    """Parse the texts of an exchange in one batch, except those that are parsed already."""
     documents = [document.text for document in exchange.context]
     texts = (exchange.whole_answer or exchange.answer, exchange.question, *documents)
     parse_together(text.whole_parse for text in texts)

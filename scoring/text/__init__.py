@@ -1,1 +1,1 @@
-"""Texts prepared for comparing: parses, words, clauses, marks, greetings, translations."""
+"""Texts prepared for comparison: parses, words, clauses, marked spans, greetings, language."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from scoring.text.prepared_text import PreparedText
 
-# A vendor's code, a hexadecimal one, or a number that a text uses as a code. No language has its own.
+# A vendor's code, a hexadecimal code, or a number that may be one; the same in every language.
 _SHAPE = re.compile(
     r"(?<![\w-])(?:[A-Za-z]{1,5}-\d{3,6}|0x[0-9A-Fa-f]{4,8}|(?<!\d[.,])(?P<number>\d{3,5}))(?![\w-]|[.,]\d)"
 )
-# What a list of errors puts before a number (besides a word such as "error") or after it.
+# A noun before the number, or a list item that starts with the number and explains it.
 _BEFORE = 24
 _NOUN = re.compile(rf"([^\W\d_]{{1,{_BEFORE}}}):?[ \t]{{1,2}}[*_`]{{0,3}}\Z")
 _OPENS_LINE = re.compile(r"\n[ \t]{0,8}[-+*•#|]{0,3}[ \t]{0,4}[*_`]{0,3}\Z")
@@ -18,7 +18,7 @@ _EXPLAINS = re.compile(r"[*_`]{0,3}[ \t]{0,2}[:=|–—-]|[ \t][^\n*_]{1,60}[*_]
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """An error code, folded, and its place in the original text."""
+    """A casefolded error code and its span in the original text."""
 
     code: str
     start: int
@@ -28,12 +28,12 @@ class ErrorCode:
 def error_codes(text: PreparedText) -> tuple[ErrorCode, ...]:
     """Return the error codes of a text, in order.
 
-    A bare number is one after a word of the lexicon's ``error_nouns`` ("error 404"), or where it opens
-    a line that explains it ("- **404**: ...", "**404 Not found** ...").
+    A bare number is one after a word of the lexicon's ``error_nouns`` ("error 404"), or where it starts a
+    line that explains it ("- **404**: ...", "**404 Not found** ...").
 
     >>> from scoring.lexicon import load_shipped
     >>> english = load_shipped()["en"]
-    >>> [found.code for found in error_codes(PreparedText.of("K-1014, error 404 or 200 euros", english))]
+    >>> [error.code for error in error_codes(PreparedText.of("K-1014, error 404 or 200 euros", english))]
     ['k-1014', '404']
     """
     return tuple(

@@ -1,1 +1,1 @@
-"""Translating what is judged into English, over deep-translator: limited, cached, and never required."""
+"""Optional translation of exchanges into English by deep-translator, limited and cached."""

@@ -1,4 +1,4 @@
-"""Cached translations: in memory for recent texts, in a file for sentences."""
+"""Caches of translations: recent texts in memory, sentences in a file."""
 
 import hashlib
 import time
@@ -17,12 +17,12 @@ from scoring.values.exchange import TranslatedText
 
 
 class RecentTranslations:
-    """Translated texts, and texts that no translation could be had of, the least recently used dropped.
+    """An LRU cache of translated texts, and of the faults of texts that cannot be translated.
 
     Args:
-        characters: how much original text is kept.
-        retry_after: seconds after which a text is tried again that the translator made nonsense of.
-        clock: seconds, monotonic.
+        max_characters: the bound on original text.
+        retry_after: seconds after which a text with a permanent fault is tried again.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -37,52 +37,50 @@ class RecentTranslations:
         )
 
     def get(self, source: str, text: str) -> TranslatedText | None:
-        """Return the translation of a text from ``source``; None when nothing is known of it.
+        """Return the cached translation of a text from ``source``, if any.
 
         Raises:
-            TranslationFailed: it was tried not long ago, and would fail in the same way.
+            TranslationFailed: a recent attempt failed, and would fail again.
         """
-        if (found := self._outcomes.get((source, text))) is None:
-            return None
-        outcome, since = found
+        outcome, since = self._outcomes.get((source, text), (None, 0.0))
         if isinstance(outcome, TranslatedText):
             self._outcomes.move_to_end((source, text))
             return outcome
-        if self._clock() - since < self._retry_after:
+        if outcome is not None and self._clock() - since < self._retry_after:
             raise TranslationFailed(outcome)
         return None
 
     def put(self, source: str, text: str, outcome: TranslatedText | TranslationFault) -> None:
-        """Remember what came of translating a text; a fault of the moment is not remembered."""
+        """Store the outcome of a translation, unless it is a transient fault."""
         if outcome in TRANSIENT_FAULTS:
             return
         if self._outcomes.pop((source, text), None) is None:
             self._characters += len(text)
         self._outcomes[source, text] = (outcome, self._clock())
         while self._characters > self._max_characters:
-            (_, dropped), _ = self._outcomes.popitem(last=False)
-            self._characters -= len(dropped)
+            (_, evicted), _ = self._outcomes.popitem(last=False)
+            self._characters -= len(evicted)
 
 
-#: Raise it when what is cut into sentences or taken for nonsense changes.
+#: Raise it when the splitting into sentences or the checks change.
 VERSION = 1
-# Another process is opening or writing it, which is over in a moment.
+# Another process is opening or writing the file, which is over in a moment.
 _BUSY = frozenset({"OPENING_LOCKED", "SQLITE_BUSY"})
 
 
 class TranslationCache:
-    """Translations of sentences in a file that several processes share, by hashes of the sentences.
+    """Translations of sentences in a file that processes share, by hashes of the sentences.
 
-    Where the file fails, nothing is found or kept for a while, and translating goes on.
+    A failing file finds and stores nothing for a while; translation continues.
 
     Args:
-        path: the file; its folder is made when it is not there.
-        mib: how many MiB it may grow to, about.
-        depends_on: what a translation depends on beside its sentence and language: who translates.
-        on_error: called with the name of what failed, such as ``SQLITE_FULL``.
+        path: the file; its folder is created.
+        max_mib: the approximate bound on the file.
+        identity: identifies the translator, on which translations depend.
+        on_error: called with error names, such as ``SQLITE_FULL``.
 
     Raises:
-        TranslatorMisconfigured: the file cannot be made, or keeps something else.
+        TranslatorMisconfigured: the file cannot be created, or is foreign.
     """
 
     def __init__(self, path: Path, max_mib: int, identity: str, on_error: Callable[[str], None]) -> None:
@@ -94,18 +92,18 @@ class TranslationCache:
             raise TranslatorMisconfigured(f"cannot use {path}: {reason}")
 
     def close(self) -> None:
-        """Close the file; from now on nothing is found and nothing kept. May be called twice."""
+        """Close the file for good; idempotent."""
         self._file.close()
 
     def find(self, sentences: Iterable[str], language: str) -> dict[str, str]:
-        """Return those of the translations that are there, by their sentences."""
+        """Return the stored translations by their sentences."""
         by_key = {self._key(sentence, language): sentence for sentence in sentences}
         found = self._file.find(by_key)
         self._report_failures()
         return {by_key[key]: content.decode("utf-8", "surrogatepass") for key, content in found.items()}
 
     def put(self, translations: Mapping[str, str], language: str) -> None:
-        """Keep the translations of these sentences."""
+        """Store the translations of these sentences."""
         self._file.put({
             self._key(sentence, language): translation.encode("utf-8", "surrogatepass")
             for sentence, translation in translations.items()

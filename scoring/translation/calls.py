@@ -1,4 +1,4 @@
-"""Calls to a translator: few, within its limits, retried for a while, and none while it is down."""
+"""Calls to a translation provider: batched, checked, retried, and guarded by a circuit breaker."""
 
 import threading
 import time
@@ -24,14 +24,14 @@ from scoring.translation.errors import (
 )
 from scoring.translation.http import BoundedHttpClient, ResponseTimeout
 
-#: 456 is DeepL's "quota exceeded"; every other status is a fault of the server.
+#: 456 is DeepL's "quota exceeded"; any other status is a server error.
 _FAULT_BY_STATUS = {
     **dict.fromkeys((400, 413, 414, 422), TranslationFault.REFUSED),
     **dict.fromkeys((401, 402, 403, 407, 456), TranslationFault.UNAUTHORIZED),
     429: TranslationFault.RATE_LIMITED,
 }
 
-#: In this order: timeouts are transport errors too.
+#: Timeouts come first, since they are transport errors too.
 _FAULT_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], TranslationFault], ...] = (
     ((ResponseTimeout, httpx2.TimeoutException), TranslationFault.TIMEOUT),
     ((httpx2.TransportError, httpx2.InvalidURL), TranslationFault.UNREACHABLE),
@@ -41,41 +41,41 @@ _FAULT_BY_ERROR: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Tran
 
 
 class Provider:
-    """Translates one text, blocking, within a bounded time.
+    """Translates one text with a timeout, blocking.
 
     Attributes:
-        identity: what tells its translations from another's: they are cached under this.
-        longest: how many characters one call may have.
-        keeps_lines: whether the lines of a text are translated each to one line.
+        identity: the cache key of its translations.
+        max_characters: the maximum length of a text.
+        preserves_lines: whether each line of a text is translated to one line.
     """
 
     def __init__(self, options: ProviderOptions) -> None:
-        """Make the provider that the options name; raises TranslatorMisconfigured."""
-        kind = PROVIDER_SPECS[options.name]
-        for given, use, what in (
-            (options.base_url, kind.url, "base_url"),
-            (options.api_key, kind.key, "api_key"),
+        """Create the provider of the options; raises TranslatorMisconfigured."""
+        spec = PROVIDER_SPECS[options.name]
+        for value, use, setting in (
+            (options.base_url, spec.url, "base_url"),
+            (options.api_key, spec.key, "api_key"),
         ):
-            if use == "needed" and not given:
-                raise TranslatorMisconfigured(f"provider {options.name} needs {what}")
-            if use == "refused" and given:
-                raise TranslatorMisconfigured(f"provider {options.name} takes no {what}")
+            if use == "needed" and not value:
+                raise TranslatorMisconfigured(f"provider {options.name} needs {setting}")
+            if use == "refused" and value:
+                raise TranslatorMisconfigured(f"provider {options.name} takes no {setting}")
         self.identity = f"{options.name} {options.base_url or ''}"
-        self.max_characters, self.preserves_lines = kind.max_characters, kind.preserves_lines
-        self._spec = kind
+        self.max_characters, self.preserves_lines = spec.max_characters, spec.preserves_lines
+        self._spec = spec
         self._options = options
         self._http = BoundedHttpClient(options.timeout_seconds, options.threads)
 
     def translate(self, text: str, source: str) -> str:
-        """Translate ``text`` from the language of code ``source`` into English.
+        """Translate a text from the language ``source`` (ISO 639-1) into English.
 
         Raises:
-            TranslationFailed: in every case of failure, and with nothing of the text in it.
+            TranslationFailed: on every failure, with nothing of the text in it.
         """
         if (code := self._spec.language_code(source)) is None:
             raise TranslationFailed(TranslationFault.UNSUPPORTED_LANGUAGE)
         outcome = self._attempt(text, code)
-        # Raised here and not where it was caught: what was caught there may hold the text.
+        # Raised outside of the except clause, whose exception may contain the text.
         if isinstance(outcome, TranslationFault):
             raise TranslationFailed(outcome)
         return outcome
@@ -87,7 +87,7 @@ class Provider:
     def _attempt(self, text: str, code: str) -> str | TranslationFault:
         try:
             translated = self._spec.engine(self._options, code, self._http).translate(text)
-        except Exception as error:  # noqa: BLE001 - libraries raise what they like, texts in it
+        except Exception as error:  # noqa: BLE001 - libraries raise anything, possibly with the text
             return _fault_from_error(error)
         if translated is None or translated == "":
             return TranslationFault.EMPTY
@@ -97,17 +97,16 @@ class Provider:
 def _fault_from_error(error: Exception) -> TranslationFault:
     if isinstance(error, httpx2.HTTPStatusError):
         return _FAULT_BY_STATUS.get(error.response.status_code, TranslationFault.SERVER_ERROR)
-    # Anything else is an answer that this provider does not give.
-    return next(
-        (fault for types, fault in _FAULT_BY_ERROR if isinstance(error, types)), TranslationFault.SERVER_ERROR
-    )
+    # Anything else is an invalid response.
+    faults = (fault for types, fault in _FAULT_BY_ERROR if isinstance(error, types))
+    return next(faults, TranslationFault.SERVER_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a call is tried: ``attempts`` in all, after random waits that grow from ``first_wait``.
+    """The number of ``attempts`` in all, and the random waits in seconds between them.
 
-    The waits double at most, and never exceed ``longest_wait``; both are in seconds.
+    Waits grow exponentially from ``first_wait`` up to ``longest_wait``.
     """
 
     attempts: int = 3
@@ -117,14 +116,14 @@ class RetryPolicy:
 
 @dataclass(frozen=True, eq=False)
 class BatchTranslator:
-    """Translates sentences through one provider; blocks, and may be used by several threads.
+    """Translates batches of sentences by one provider, blocking. Thread-safe.
 
     Args:
-        provider: whom to ask.
-        breaker: hears of every call, and refuses them while the provider is down.
-        retries: how often to try.
-        identify: gives the language code of a text, or None; to notice what was not translated.
-        observer: hears of every call.
+        provider: the provider.
+        breaker: guards and observes every call.
+        retries: the retry policy.
+        detect_language: returns a text's language code or None, to detect untranslated text.
+        observer: observes every call.
     """
 
     provider: Provider
@@ -135,19 +134,17 @@ class BatchTranslator:
     _closing: threading.Event = field(default_factory=threading.Event, init=False)
 
     def close(self) -> None:
-        """Have no call tried again, and close the connections."""
+        """Stop retrying, and close the connections."""
         self._closing.set()
         self.provider.close()
 
     def batches(self, sentences: Sequence[str], max_characters: int) -> Iterator[tuple[str, ...]]:
-        """Put sentences together so that one call can translate them: at most ``characters`` each."""
-        if not self.provider.preserves_lines:
-            yield from ((sentence,) for sentence in sentences)
-            return
+        """Group sentences into batches for one call, of at most ``max_characters`` each."""
         batch: list[str] = []
         size = 0
         for sentence in sentences:
-            if batch and size + len(sentence) >= max_characters:
+            is_full = not self.provider.preserves_lines or size + len(sentence) >= max_characters
+            if batch and is_full:
                 yield tuple(batch)
                 batch, size = [], 0
             batch.append(sentence)
@@ -156,19 +153,25 @@ class BatchTranslator:
             yield tuple(batch)
 
     def translate(self, batch: Sequence[str], source: str) -> Mapping[str, str]:
-        """Translate the sentences of a batch from the language of code ``source`` into English.
+        """Translate a batch of sentences from the language ``source`` (ISO 639-1) into English.
 
-        They go as the lines of one text. Where they do not come back line by line, each a plausible
-        translation, each goes by itself.
+        They are sent as the lines of one text. If the lines do not return as plausible translations, each
+        sentence is sent by itself.
 
         Raises:
-            TranslationFailed: of a sentence; then there is none of the batch.
+            TranslationFailed: a sentence failed, so the batch has no result.
         """
-        found = self._translate_lines(batch, source) if len(batch) > 1 else None
-        found = found or {sentence: self._translate_sentence(sentence, source) for sentence in batch}
-        if is_untranslated(" ".join(found), " ".join(found.values()), source, self.detect_language):
+        translations = self._translate_lines(batch, source) if len(batch) > 1 else None
+        if translations is None:
+            translations = {}
+            for sentence in batch:
+                translations[sentence] = tidy(self._call(sentence, source))
+                if fault := find_fault(sentence, translations[sentence]):
+                    raise TranslationFailed(fault)
+        texts = " ".join(translations), " ".join(translations.values())
+        if is_untranslated(*texts, source, self.detect_language):
             raise TranslationFailed(TranslationFault.NOT_ENGLISH)
-        return found
+        return translations
 
     def _translate_lines(self, batch: Sequence[str], source: str) -> Mapping[str, str] | None:
         try:
@@ -176,17 +179,11 @@ class BatchTranslator:
         except TranslationFailed as failure:
             if failure.fault in TRANSIENT_FAULTS:
                 raise
-            return None  # one sentence that is refused must not take the others with it
+            return None  # one refused sentence must not fail the others
         if len(lines) != len(batch):
             return None
-        found = {sentence: tidy(line) for sentence, line in zip(batch, lines, strict=True)}
-        return None if any(find_fault(*pair) for pair in found.items()) else found
-
-    def _translate_sentence(self, sentence: str, source: str) -> str:
-        translation = tidy(self._call(sentence, source))
-        if fault := find_fault(sentence, translation):
-            raise TranslationFailed(fault)
-        return translation
+        translations = {sentence: tidy(line) for sentence, line in zip(batch, lines, strict=True)}
+        return None if any(find_fault(*pair) for pair in translations.items()) else translations
 
     def _call(self, text: str, source: str) -> str:
         retrying = Retrying(
@@ -213,10 +210,8 @@ class BatchTranslator:
             translation = self.provider.translate(text, source)
         except TranslationFailed as failure:
             self.observer.call_finished(failure.fault.value, time.monotonic() - began)
-            if failure.fault in OUTAGES:
-                self.breaker.record_failure()
-            else:
-                self.breaker.record_success()
+            is_outage = failure.fault in OUTAGES
+            (self.breaker.record_failure if is_outage else self.breaker.record_success)()
             raise
         self.observer.call_finished("translated", time.monotonic() - began)
         self.breaker.record_success()

@@ -1,7 +1,7 @@
-"""deep-translator's translators: how each is made and addressed, and what it allows.
+"""deep-translator's engines: how each is created and addressed, and its limits.
 
-Each is a subclass that sends by our own HTTP: their own ``translate`` waits without limit, and puts texts
-(LibreTranslate's, DeepL's) and keys into the query string, where proxies and access logs keep them.
+Each is a subclass that sends by our own HTTP client: the originals wait without limit, and put texts
+(LibreTranslate, DeepL) and keys into the query string, which proxies and access logs keep.
 """
 
 import json
@@ -29,11 +29,10 @@ _GOOGLE_CODES = {"he": "iw", "jv": "jw", "nb": "no", "nn": "no", "zh": "zh-CN"}
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
-    """Which translator, and how to reach it.
+    """A translation provider, and how to reach it.
 
-    ``base_url`` is the address of a LibreTranslate or DeepL server (DeepL has two of its own: with
-    None the key tells which). ``timeout_seconds`` holds for one HTTP call; ``threads`` is
-    how many calls there are at once.
+    ``base_url``: the address of a LibreTranslate or DeepL server; None uses one of DeepL's two by the key.
+    ``timeout_seconds``: for one HTTP call; ``threads``: the number of concurrent calls.
     """
 
     name: ProviderName
@@ -44,17 +43,18 @@ class ProviderOptions:
 
 
 class Engine(Protocol):
-    """A translator of deep-translator for one language, as far as it is used."""
+    """The part of deep-translator's engine, for one language, that is used."""
 
     def translate(self, text: str) -> object:
-        """Translate; raises what deep-translator, httpx2 and reading an answer raise."""
+        """Translate; raises the exceptions of deep-translator, httpx2 and JSON decoding."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSpec:
-    """How one provider is made and addressed; ``code`` gives its code for an ISO 639-1 code.
+    """How a provider is created and addressed.
 
-    ``engine`` makes its translator for such a code. ``url`` and ``key`` are those of the options.
+    ``engine`` creates its engine for a language code of its own, which ``language_code`` returns for an ISO
+    639-1 code. ``url`` and ``key``: the use of the options.
     """
 
     engine: Callable[[ProviderOptions, str, BoundedHttpClient], Engine]
@@ -67,10 +67,10 @@ class ProviderSpec:
 
 class _Libre(LibreTranslator):  # type: ignore[misc]
     def __init__(self, options: ProviderOptions, code: str, http: BoundedHttpClient) -> None:
-        # It refuses to be made without a key; where none is set, none is sent.
+        # The constructor requires a key; without one in the options, none is sent.
         url = f"{(options.base_url or '').rstrip('/')}/"
         super().__init__("auto", "en", options.api_key or "none", custom_url=url)
-        self.source = code  # its own list of languages lacks Dutch, which the servers have
+        self.source = code  # its list of languages lacks Dutch, which the servers have
         self._key = {"api_key": options.api_key} if options.api_key else {}
         self._http = http
 
@@ -88,7 +88,7 @@ class _Deepl(DeeplTranslator):  # type: ignore[misc]
         self._http = http
 
     def translate(self, text: str) -> object:
-        # The key in a header, as DeepL asks for today.
+        # DeepL requires the key in a header.
         headers = {"Authorization": f"DeepL-Auth-Key {self.api_key}"}
         form = {"source_lang": self.source, "target_lang": self.target, "text": text}
         answer = self._http.post(f"{self._base_url}translate", form, headers)
@@ -101,11 +101,11 @@ class _Google(GoogleTranslator):  # type: ignore[misc]
         self._http = http
 
     def translate(self, text: str) -> object:
-        query = {"tl": self.target, "sl": self.source, self.payload_key: text}
-        page = BeautifulSoup(self._http.get(self._base_url, query), "html.parser")
-        for where in (self._element_query, self._alt_element_query):
-            if found := page.find(self._element_tag, where):
-                return found.get_text(strip=True)
+        params = {"tl": self.target, "sl": self.source, self.payload_key: text}
+        page = BeautifulSoup(self._http.get(self._base_url, params), "html.parser")
+        for query in (self._element_query, self._alt_element_query):
+            if element := page.find(self._element_tag, query):
+                return element.get_text(strip=True)
         raise TranslationNotFound(None)
 
 
@@ -135,16 +135,16 @@ def _google_code(language: str) -> str | None:
 
 def _mymemory_code(language: str) -> str | None:
     codes = [code for code in MY_MEMORY_LANGUAGES_TO_CODES.values() if code.startswith(f"{language}-")]
-    home = f"{language}-{language.upper()}"
-    return home if home in codes else min(codes, default=None)
+    main = f"{language}-{language.upper()}"
+    return main if main in codes else min(codes, default=None)
 
 
 PROVIDER_SPECS: Mapping[ProviderName, ProviderSpec] = {
-    # Its codes are those of ISO 639-1; the server tells which it has.
+    # ISO 639-1 codes; the server knows which it has.
     "libretranslate": ProviderSpec(_Libre, str, max_characters=4_500, url="needed", key="allowed"),
     "deepl": ProviderSpec(_Deepl, _deepl_code, max_characters=4_500, url="allowed", key="needed"),
-    # It takes 5,000.
+    # The limit is 5,000.
     "google": ProviderSpec(_Google, _google_code, max_characters=4_500),
-    # It takes 500. What the service does with several lines is not said anywhere.
+    # The limit is 500. The treatment of lines is undocumented.
     "mymemory": ProviderSpec(_MyMemory, _mymemory_code, max_characters=450, preserves_lines=False),
 }

@@ -1,4 +1,4 @@
-"""Errors of translation, and their observer. None holds a text or an address with one in it."""
+"""Errors of translation and their observer; none contains a text, or an address with one in it."""
 
 from enum import StrEnum
 
@@ -25,21 +25,7 @@ class TranslationFault(StrEnum):
     NOT_ENGLISH = "not_english"
 
 
-#: The translator is at fault, whatever the text: these open the circuit breaker.
-OUTAGES = frozenset(
-    {
-        TranslationFault.TIMEOUT,
-        TranslationFault.UNREACHABLE,
-        TranslationFault.RATE_LIMITED,
-        TranslationFault.SERVER_ERROR,
-        TranslationFault.UNAUTHORIZED,
-    }
-)
-
-#: Faults of the moment. The others come again when the same text is sent again.
-TRANSIENT_FAULTS = OUTAGES | {TranslationFault.BREAKER_OPEN}
-
-#: Trying again may help.
+#: A retry may succeed.
 RETRYABLE_FAULTS = frozenset(
     {
         TranslationFault.TIMEOUT,
@@ -48,6 +34,12 @@ RETRYABLE_FAULTS = frozenset(
         TranslationFault.SERVER_ERROR,
     }
 )
+
+#: Faults of the provider, whatever the text: these open the circuit breaker.
+OUTAGES = RETRYABLE_FAULTS | {TranslationFault.UNAUTHORIZED}
+
+#: Temporary faults. The others recur for the same text.
+TRANSIENT_FAULTS = OUTAGES | {TranslationFault.BREAKER_OPEN}
 
 
 class TranslationFailed(Exception):
@@ -59,29 +51,29 @@ class TranslationFailed(Exception):
 
 
 class TranslatorMisconfigured(ValueError):
-    """A translator cannot be made from these settings; the message is one line, without secrets."""
+    """A translator cannot be created from its settings; the message is one line, without secrets."""
 
 
 class TranslationObserver:
-    """Hears what happens, and ignores what no subclass of it makes use of.
+    """Observes translation; ignores every event that a subclass does not override.
 
     Called from several threads; must return at once.
     """
 
     def exchange_finished(self, outcome: str, seconds: float) -> None:
-        """An exchange was translated, or not: how that ended, and the seconds that it waited."""
+        """An exchange was translated, or failed: the outcome, and the seconds that it waited."""
 
     def call_finished(self, outcome: str, seconds: float) -> None:
-        """One HTTP call ended: ``translated`` or the code of a fault."""
+        """An HTTP call ended: ``translated`` or the code of a fault."""
 
     def cache_looked_up(self, hits: int, misses: int) -> None:
-        """So many sentences were in the cache, so many were not."""
+        """Sentences were looked up in the cache."""
 
     def breaker_changed(self, state: BreakerState) -> None:
         """The circuit breaker changed its state."""
 
     def cache_failed(self, error: str) -> None:
-        """The cache could not be read or written; ``error`` is SQLite's name of it."""
+        """The cache could not be read or written; ``error`` is SQLite's error name."""
 
     def document_failed(self, document_id: str, fault: TranslationFault) -> None:
-        """A document could not be translated, and it is the document's doing; told once in a while."""
+        """A document has a permanent fault; reported at most once per retry interval."""

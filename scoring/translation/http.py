@@ -1,32 +1,32 @@
-"""The HTTP of a translator: limited in time and size, and without a redirect."""
+"""An HTTP client with limits on time and size, and without redirects."""
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import httpx2
 
-#: No translation of what is sent in one call is longer; a server that has gone wrong sends anything.
+#: No translation of one call is longer, but a broken server may send anything.
 _MAX_BYTES = 4_000_000
 
-# It logs addresses, and some translators take texts only in these.
+# It logs addresses, which contain the text for some providers.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class ResponseTimeout(Exception):
-    """The answer did not come within the time limit."""
+    """The response exceeded its timeout."""
 
 
 class ResponseTooLarge(Exception):
-    """The answer is larger than any translation."""
+    """The response is larger than any translation."""
 
 
 class BoundedHttpClient:
-    """Sends requests, each within ``timeout`` seconds for connecting and then for the whole answer.
+    """Sends requests with a timeout in seconds for connecting, and again for the whole response.
 
-    Name resolution has the limits of the operating system. Connections are kept for ``threads``
-    threads. A redirect is not followed: it would send a text to an address nobody chose. Proxies come from
-    the environment.
+    Name resolution has the limits of the operating system. Connections are kept for ``threads`` threads.
+    Redirects are not followed: they would send a text to an address that nobody chose. Proxies come from the
+    environment.
     """
 
     def __init__(self, timeout: float, threads: int) -> None:
@@ -39,11 +39,18 @@ class BoundedHttpClient:
         )
 
     def get(self, url: str, params: Mapping[str, str]) -> bytes:
-        """Return the answer's body; raises as :meth:`post` does."""
+        """Return the response's body; raises as :meth:`post` does."""
         return self._body(self._client.build_request("GET", url, params=params))
 
     def post(self, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> bytes:
-        """Return the answer's body; raises TooSlow, TooLarge, and HTTPError and InvalidURL of httpx2."""
+        """Return the response's body.
+
+        Raises:
+            ResponseTimeout: the response exceeded its timeout.
+            ResponseTooLarge: the response is too large.
+            httpx2.HTTPError: the request failed.
+            httpx2.InvalidURL: the address is invalid.
+        """
         return self._body(self._client.build_request("POST", url, data=form, headers=headers))
 
     def close(self) -> None:
@@ -52,19 +59,15 @@ class BoundedHttpClient:
 
     def _body(self, request: httpx2.Request) -> bytes:
         deadline = time.monotonic() + self._timeout
+        body = bytearray()
         response = self._client.send(request, stream=True)
         try:
-            return b"".join(_chunks(response.raise_for_status(), deadline))
+            for chunk in response.raise_for_status().iter_raw():
+                body += chunk
+                if len(body) > _MAX_BYTES:
+                    raise ResponseTooLarge
+                if time.monotonic() > deadline:
+                    raise ResponseTimeout
         finally:
             response.close()
-
-
-def _chunks(response: httpx2.Response, deadline: float) -> Iterator[bytes]:
-    read = 0
-    for chunk in response.iter_raw():
-        read += len(chunk)
-        if read > _MAX_BYTES:
-            raise ResponseTooLarge
-        if time.monotonic() > deadline:
-            raise ResponseTimeout
-        yield chunk
+        return bytes(body)

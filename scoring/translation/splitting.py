@@ -1,19 +1,18 @@
-"""The sentences of a text to translate, and their translations put back into its structure.
+"""Splits a text into sentences to translate, and puts their translations back into its structure.
 
-What makes a text a guide stays as it is: line ends, list marks and numbers, headings, table bars,
-code. Only what stands between is translated, sentence by sentence, so that each sentence of the
-translation is known to render one sentence of the original.
+The structure stays as it is: line ends, list marks and numbers, headings, table bars, code. Only the text
+between is translated, sentence by sentence, so that each translated sentence is aligned with one of the
+original.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from scoring.text.characters import SENTENCE_END
 from scoring.values.exchange import Segment, TranslatedText
 
-# What two neighbouring quantifiers repeat is disjoint, and long runs come last: no text makes a search go
-# back over more than a few characters. A group that is repeated takes 170 bytes each time, so it is bounded.
+# Adjacent quantifiers match disjoint characters, and long runs come last: no search backtracks over more than
+# a few characters. Each repetition of a group takes 170 bytes, so it is bounded.
 _OPENING = re.compile(
     r"[ \t]{0,40}(?:(?:>|[-+*•–](?=[ \t])|#{1,6}(?=[ \t])|\d{1,3}[.)](?=[ \t]))[ \t]{0,8}){0,40}"
 )
@@ -24,53 +23,50 @@ _BLANKS = re.compile(r"\s*")
 _CLAUSE_END = re.compile(r"[,;:–—]?[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceSpan:
-    """A sentence, or a part of a very long one: ``[start, end)`` of the text, without outer blanks."""
-
-    start: int
-    end: int
+#: Start and end of a sentence, or of a part of a very long one, without outer blanks.
+Span = tuple[int, int]
 
 
-def split_sentences(text: str, max_characters: int) -> Iterator[SentenceSpan]:
-    """Yield what is to be translated of a text, in order; none has more than ``longest`` characters."""
-    for start, end in _running_lines(text):
-        for first, last in _sentences(text, start, end):
-            yield from _split_long(text, first, last, max_characters)
+def split_sentences(text: str, max_characters: int) -> Iterator[Span]:
+    """Yield the sentences of a text, in order; none is longer than ``max_characters``."""
+    for line_start, line_end in _running_lines(text):
+        for sentence_start, end in _sentences(text, line_start, line_end):
+            start = sentence_start
+            while end - start > max_characters:
+                limits = start + max_characters // 2, start + max_characters
+                cuts = [match.end() for match in _CLAUSE_END.finditer(text, *limits)]
+                cut = cuts[-1] if cuts else limits[1]
+                yield from _trimmed(text, start, cut)
+                start = cut
+            yield from _trimmed(text, start, end)
 
 
-def assemble(text: str, spans: Sequence[SentenceSpan], translations: Sequence[str]) -> TranslatedText:
-    """Put the translation of each piece in the place of the piece.
+def assemble(text: str, spans: Sequence[Span], translations: Sequence[str]) -> TranslatedText:
+    """Return a text with translations in place of its sentences.
 
-    What stands between the pieces is copied; where it holds a letter or digit (a step's number, a
-    block of code) it is a segment of its own.
+    Text between sentences is copied; with a letter or digit (a step's number, a code block) it is a segment
+    of its own.
     """
     output: list[str] = []
     segments: list[Segment] = []
-    done = length = 0
-    for end, stretch, is_translated in _output_parts(text, spans, translations):
-        reached = length + len(stretch)
-        if is_translated or any(map(str.isalnum, stretch)):
-            segments.append(Segment(done, end, length, reached))
-        output.append(stretch)
-        done, length = end, reached
+    position = length = 0
+
+    def append(end: int, part: str, is_translated: bool) -> None:
+        nonlocal position, length
+        if is_translated or any(map(str.isalnum, part)):
+            segments.append(Segment(position, end, length, length + len(part)))
+        output.append(part)
+        position, length = end, length + len(part)
+
+    for (start, end), translation in zip(spans, translations, strict=True):
+        append(start, text[position:start], is_translated=False)
+        append(end, translation, is_translated=True)
+    append(len(text), text[position:], is_translated=False)
     return TranslatedText("".join(output), tuple(segments))
 
 
-def _output_parts(
-    text: str, spans: Sequence[SentenceSpan], translations: Sequence[str]
-) -> Iterator[tuple[int, str, bool]]:
-    """Yield what the translation is made of: the end in the text, the words, and if they are translated."""
-    done = 0
-    for part, translation in zip(spans, translations, strict=True):
-        yield part.start, text[done : part.start], False
-        yield part.end, translation, True
-        done = part.end
-    yield len(text), text[done:], False
-
-
 def _running_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of what is running text on each line: no list mark, no bar of a table, no code."""
+    """Yield the spans of running text on each line, without list marks, table bars and code."""
     start, in_code = 0, False
     for line in text.split("\n"):
         end = start + len(line)
@@ -79,15 +75,11 @@ def _running_lines(text: str) -> Iterator[tuple[int, int]]:
         elif not in_code:
             opening = _OPENING.match(text, start, end)
             assert opening is not None
-            yield from _cells(text, opening.end(), end)
+            if text.startswith("|", opening.end()):
+                yield from (match.span() for match in _CELL.finditer(text, opening.end(), end))
+            else:
+                yield opening.end(), end
         start = end + 1
-
-
-def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if text.startswith("|", start):
-        yield from (match.span() for match in _CELL.finditer(text, start, end))
-    else:
-        yield start, end
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -101,28 +93,16 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _may_split(text: str, start: int, at: int, end: int) -> bool:
-    """Say whether a sentence may begin ``at``: as a sentence begins, and not within bold text."""
+    """Return whether a sentence may start ``at``: it looks like a start, and is not within bold text."""
     opening = _OPENS_SENTENCE.match(text, at, end)
     if opening is None or text[opening.end() - 1].islower():
         return False
     return text.count("**", start, at) % 2 == 0
 
 
-def _split_long(text: str, start: int, end: int, max_characters: int) -> Iterator[SentenceSpan]:
-    while end - start > max_characters:
-        cuts = [
-            match.end()
-            for match in _CLAUSE_END.finditer(text, start + max_characters // 2, start + max_characters)
-        ]
-        at = cuts[-1] if cuts else start + max_characters
-        yield from _trimmed(text, start, at)
-        start = at
-    yield from _trimmed(text, start, end)
-
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[SentenceSpan]:
-    stretch = text[start:end]
-    kept = stretch.strip()
-    if any(map(str.isalpha, kept)):
-        start += len(stretch) - len(stretch.lstrip())
-        yield SentenceSpan(start, start + len(kept))
+def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
+    part = text[start:end]
+    sentence = part.strip()
+    if any(map(str.isalpha, sentence)):
+        start += len(part) - len(part.lstrip())
+        yield start, start + len(sentence)

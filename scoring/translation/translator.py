@@ -1,4 +1,4 @@
-"""The translator of an exchange into English: question, answer and documents (paper, section VI-A)."""
+"""Translates exchanges into English: question, answer and documents (paper, section VI-A)."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
@@ -25,21 +25,20 @@ from scoring.values.exchange import Exchange, Passage, Segment, TranslatedText, 
 T = TypeVar("T")
 
 ENGLISH = "en"
-#: No help page or answer is that long; translating it would take all there is of a translator.
+#: No help page or answer is longer; translating it would occupy the translator.
 _MAX_CHARACTERS = 100_000
 #: About 2,000 documents in memory; the rest is on disk.
-_RECENT_CHARACTERS = 4_000_000
-_RETRY_NONSENSE_SECONDS = 600.0
+_MAX_RECENT_CHARACTERS = 4_000_000
+_RETRY_FAULT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatorOptions:
-    """How an exchange is translated.
+    """Options of an exchange translator.
 
-    ``batch_characters`` go to the provider in one call, about. The breaker opens after
-    ``breaker_failures`` failed calls in a row, and stays so for ``breaker_reset_seconds``. Documents
-    are kept at ``cache``, in about ``cache_mib`` MiB (None: not on disk). ``native`` are the
-    languages that can also be judged as they come.
+    ``batch_characters``: the approximate size of a call. The circuit breaker opens after ``breaker_failures``
+    consecutive failures, for ``breaker_reset_seconds``. ``cache``: a file for documents, if any, bounded by
+    ``cache_mib``. ``native``: the languages that can be scored without translation.
     """
 
     provider: ProviderOptions
@@ -55,17 +54,17 @@ class TranslatorOptions:
 class ExchangeTranslator:
     """Translates exchanges into English. Its methods belong to one event loop; :meth:`close` it.
 
-    Documents are translated once per content and kept; questions and answers are not, since they
-    may hold personal data. Calls run in ``provider.threads`` threads. A call that nobody waits for
-    any longer ends by its own time limit, and what it brings of a document is kept.
+    Documents are translated once per content and cached; questions and answers are not cached, since they may
+    contain personal data. Calls run in ``provider.threads`` threads. A call whose waiters are gone ends by
+    its own timeout, and its document is cached.
 
     Args:
-        options: whom to ask, and the limits.
-        identify: gives the language code of a text, or None where it is not known; thread-safe.
-        observer: hears what happens.
+        options: the provider and its limits.
+        detect_language: returns a text's language code or None; thread-safe.
+        observer: observes calls and caches.
 
     Raises:
-        TranslatorMisconfigured: the provider or the cache cannot be made.
+        TranslatorMisconfigured: the provider or the cache cannot be created.
     """
 
     def __init__(
@@ -87,22 +86,22 @@ class ExchangeTranslator:
         self._calls = BatchTranslator(provider, self._breaker, options.retries, detect_language, observer)
         self._threads = ThreadPoolExecutor(options.provider.threads, "translation")
         self._documents = SingleFlight[TranslatedText]()
-        self._recent = RecentTranslations(_RECENT_CHARACTERS, _RETRY_NONSENSE_SECONDS)
+        self._recent = RecentTranslations(_MAX_RECENT_CHARACTERS, _RETRY_FAULT_SECONDS)
 
     def close(self) -> None:
-        """Begin no further call, try none again, and close what is open."""
+        """Start no further calls, stop retrying, and close the resources."""
         self._calls.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._cache:
             self._cache.close()
 
     async def translate(self, exchange: Exchange, language: str, timeout_seconds: float) -> Translation:
-        """Translate an exchange that is in ``language`` (a code of ISO 639-1), within ``seconds``.
+        """Translate an exchange from ``language`` (ISO 639-1) within a timeout.
 
-        The text of a passage begins with its title and an empty line, where it has a title.
+        The text of a passage starts with its title, if any, and an empty line.
 
         Raises:
-            TranslationFailed: of any part of it, or of all in that time.
+            TranslationFailed: a part failed, or all together exceeded the timeout.
         """
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -122,17 +121,18 @@ class ExchangeTranslator:
     async def _passage(self, passage: Passage, language: str) -> TranslatedText:
         text = passage.text_with_title
         if self._detect_language(passage.text) == ENGLISH:
-            return _untranslated(text)
-        if (found := self._recent.get(language, text)) is not None:
-            self._observer.cache_looked_up(len(found.segments), 0)
-            return found
+            segments = (Segment(0, len(text), 0, len(text)),) if text else ()
+            return TranslatedText(text, segments)
+        if (recent := self._recent.get(language, text)) is not None:
+            self._observer.cache_looked_up(len(recent.segments), 0)
+            return recent
         return await self._documents.run(
             (language, text), lambda: self._document(passage.document_id, text, language)
         )
 
     async def _document(self, document_id: str, text: str, language: str) -> TranslatedText:
         try:
-            translated = await self._text(text, language, keep=True)
+            translated = await self._text(text, language, is_cached=True)
         except TranslationFailed as failure:
             self._recent.put(language, text, failure.fault)
             if failure.fault not in TRANSIENT_FAULTS:
@@ -141,50 +141,46 @@ class ExchangeTranslator:
         self._recent.put(language, text, translated)
         return translated
 
-    async def _text(self, text: str, language: str, *, keep: bool = False) -> TranslatedText:
+    async def _text(self, text: str, language: str, *, is_cached: bool = False) -> TranslatedText:
         if len(text) > _MAX_CHARACTERS:
             raise TranslationFailed(TranslationFault.TOO_LONG)
-        parts = tuple(split_sentences(text, self._max_characters))
-        sentences = [text[part.start : part.end] for part in parts]
-        known = await self._sentences(tuple(dict.fromkeys(sentences)), language, keep)
-        translated = assemble(text, parts, [known[sentence] for sentence in sentences])
-        # Where features are measured on the translation alone, components must still be marked in it.
+        spans = tuple(split_sentences(text, self._max_characters))
+        sentences = [text[start:end] for start, end in spans]
+        translations = await self._sentences(tuple(dict.fromkeys(sentences)), language, is_cached)
+        translated = assemble(text, spans, [translations[sentence] for sentence in sentences])
+        # Where features measure only the translation, components must still be marked in it.
         if language not in self._options.native and not preserves_bold(text, translated.text):
             raise TranslationFailed(TranslationFault.MARKS_LOST)
         return translated
 
-    async def _sentences(self, sentences: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
-        known = self._cache.find(sentences, language) if keep and self._cache else {}
-        missing = [sentence for sentence in sentences if sentence not in known]
-        if keep:
-            self._observer.cache_looked_up(len(known), len(missing))
+    async def _sentences(self, sentences: Sequence[str], language: str, is_cached: bool) -> Mapping[str, str]:
+        translations = self._cache.find(sentences, language) if is_cached and self._cache else {}
+        missing = [sentence for sentence in sentences if sentence not in translations]
+        if is_cached:
+            self._observer.cache_looked_up(len(translations), len(missing))
         if missing and self._breaker.is_rejecting:
             raise TranslationFailed(TranslationFault.BREAKER_OPEN)
         batches = self._calls.batches(missing, self._options.batch_characters)
-        for found in await _gather([self._in_thread(batch, language, keep) for batch in batches]):
-            known.update(found)
-        return known
+        for batch in await _gather([self._in_thread(each, language, is_cached) for each in batches]):
+            translations.update(batch)
+        return translations
 
-    async def _in_thread(self, batch: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
-        return await asyncio.wrap_future(self._threads.submit(self._translate_batch, batch, language, keep))
+    async def _in_thread(self, batch: Sequence[str], language: str, is_cached: bool) -> Mapping[str, str]:
+        call = self._threads.submit(self._translate_batch, batch, language, is_cached)
+        return await asyncio.wrap_future(call)
 
-    def _translate_batch(self, batch: Sequence[str], language: str, keep: bool) -> Mapping[str, str]:
-        found = self._calls.translate(batch, language)
-        if keep and self._cache:
-            self._cache.put({sentence: found[sentence] for sentence in batch}, language)
-        return found
-
-
-def _untranslated(text: str) -> TranslatedText:
-    whole = (Segment(0, len(text), 0, len(text)),) if text else ()
-    return TranslatedText(text, whole)
+    def _translate_batch(self, batch: Sequence[str], language: str, is_cached: bool) -> Mapping[str, str]:
+        translations = self._calls.translate(batch, language)
+        if is_cached and self._cache:
+            self._cache.put(translations, language)
+        return translations
 
 
-async def _gather(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Do all of the works at once; the first that fails ends the others, and is raised."""
+async def _gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Run coroutines concurrently; the first failure cancels the others and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
     except BaseExceptionGroup as failures:
         first = failures.exceptions[0]
     else:

@@ -1,1 +1,1 @@
-"""The values that go into the scorer and come out of it."""
+"""The typed values that go into the scorer and come out of it."""

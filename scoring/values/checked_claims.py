@@ -1,4 +1,4 @@
-"""Claims of an answer, each with what the documents say of it."""
+"""Claims of an answer with their status against the documents."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,22 +6,22 @@ from enum import StrEnum
 
 
 class ClaimStatus(StrEnum):
-    """What became of a claim when it was checked against the documents."""
+    """The result of checking a claim against the documents."""
 
-    #: One sentence, list item or table row has all of its words that matter, its numbers and its "not".
+    #: One sentence, list item or table row has all of its significant words, numbers and negations.
     SUPPORTED = "supported"
-    #: A passage speaks of it, in other words or in part: whether it says it, nothing here can tell.
+    #: A passage has much of its wording; whether it means the same cannot be told from words.
     SIMILAR = "similar"
     #: The documents say something else.
     CONTRADICTED = "contradicted"
     #: No passage says it.
     NOT_FOUND = "not_found"
-    #: It says nothing that documents could: a courtesy, a question, that there is no answer.
+    #: Nothing that documents could confirm: a courtesy, a question, a refusal.
     NOT_CHECKABLE = "not_checkable"
 
 
 class DecidedBy(StrEnum):
-    """Who gave a claim its status: comparing words and figures, a verifier, or a language model."""
+    """What decided a claim's status: comparing words and figures, a verifier, or a language model."""
 
     WORDS = "words"
     VERIFIER = "verifier"
@@ -32,8 +32,8 @@ class DecidedBy(StrEnum):
 class ClaimSource:
     """The passage that a claim was compared with: ``text`` is ``[start, end)`` of the document's text.
 
-    Offsets are in characters (code points); ``version`` is that of the document where it came from the
-    store of documents, else None.
+    Offsets are in characters (code points). ``version`` is None for a document that did not come from the
+    store.
     """
 
     document_id: str
@@ -45,13 +45,12 @@ class ClaimSource:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """A clause or list step of an answer, ``answer[start:end] == text``, and what was found of it.
+    """A sentence or list step of an answer, ``answer[start:end] == text``, and its status.
 
-    ``support`` is the share of its content, by weight, that its passage and the question have, in [0, 1];
-    None where there was nothing to check. ``mistake`` is the kind of the mistake, a stable code, None where
-    there is none. ``derivation``: how the figure that it is about follows from those of the passage, such as
-    ``25 - 10 = 15``; None where none was computed. ``lacking``: the places in the answer of those of its
-    words and numbers that the passage of a similar claim lacks, or that a judge calls wrong.
+    ``support``: the weighted share of its content words that its passage and the question have, in [0, 1];
+    None where nothing was checked. ``mistake``: the kind of mistake, a stable code. ``derivation``: the
+    computation that gives its figure, such as ``25 - 10 = 15``. ``lacking``: spans of the answer with words
+    and numbers that the passage of a similar claim lacks, or that a judge calls wrong.
     """
 
     text: str
@@ -67,9 +66,9 @@ class CheckedClaim:
 
 
 def faithfulness(claims: Iterable[CheckedClaim]) -> float | None:
-    """Return supported claims / checkable claims, in [0, 1]; None where nothing could be checked.
+    """Return supported claims / checkable claims, in [0, 1]; None without checkable claims.
 
     Es et al., "Ragas: Automated Evaluation of Retrieval Augmented Generation", section 3.
     """
-    checked = [each.status for each in claims if each.status is not ClaimStatus.NOT_CHECKABLE]
+    checked = [claim.status for claim in claims if claim.status is not ClaimStatus.NOT_CHECKABLE]
     return checked.count(ClaimStatus.SUPPORTED) / len(checked) if checked else None

@@ -1,7 +1,6 @@
-"""The values that go into the scorer and come out of it."""
+"""The scorer's input and its parts: exchanges, passages, translations, evidence, feature values."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,7 +9,7 @@ MIN_SCORE, MAX_SCORE = 1.0, 5.0
 
 
 class MessageType(StrEnum):
-    """What kind of question the user asked (paper, section IV-D, "Message Types")."""
+    """The kind of question that the user asked (paper, section IV-D, "Message Types")."""
 
     ERROR = "error"
     GENERAL = "general"
@@ -22,7 +21,7 @@ class MessageType(StrEnum):
 
 
 class RefusalKind(StrEnum):
-    """Whether an answer says that it has none."""
+    """How far an answer says that it has no answer."""
 
     NONE = "not"
     PARTIAL = "and_answers"
@@ -30,7 +29,7 @@ class RefusalKind(StrEnum):
 
 
 class Decision(StrEnum):
-    """Where an answer goes: to the customer, to a person, or nowhere."""
+    """What happens to an answer: sent to the customer, reviewed by a person, or not sent at all."""
 
     AUTO_SEND = "auto_send"
     REVIEW = "review"
@@ -39,11 +38,10 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a help document that the chatbot was given, or should have been.
+    """A part of a help document that the chatbot was given, or that was retrieved for the answer.
 
-    ``score`` is that of the retrieval that found it, the chatbot's own or ours; ``version`` names the
-    version of the document, where it came from the store of documents; ``offset`` is where the text begins in
-    that of the document. ``url`` is where people read the document; nothing is scored by it.
+    ``score``: the retrieval score. ``version``: the document's version where it comes from the store.
+    ``offset``: where the text starts in the document. ``url``: a link for readers; it is not scored.
     """
 
     document_id: str
@@ -56,15 +54,15 @@ class Passage:
 
     @property
     def text_with_title(self) -> str:
-        """What is read of it: the title, which defines components and often stands apart, and the text."""
+        """The title, which defines components, an empty line, and the text."""
         return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedDocument:
-    """A whole document of the deployment's own store, in its current version.
+    """The current version of a whole document in the deployment's store.
 
-    ``auto_send`` is its publisher's mark: all of it may be sent in reply to a question that is its title.
+    ``auto_send``: its publisher's mark that all of it may be sent in reply to a question that is its title.
     """
 
     document_id: str
@@ -86,7 +84,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedText:
-    """A text in English, and which part of it translates which part of the original, in order."""
+    """A text in English and its segments in order."""
 
     text: str
     segments: tuple[Segment, ...]
@@ -103,14 +101,13 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question, the chatbot's answer, and the context to judge it against.
+    """A question, the chatbot's answer, and the context to score it against.
 
-    ``language`` is an ISO 639-1 code that the sender states, or None to have it identified.
-    ``translation`` is the exchange in English where it was translated first (paper, VI-A).
-    ``published_documents`` are documents of the deployment's own store that the context names. They alone
-    prove that an answer is a quotation, which may be sent
-    (:func:`scoring.quotation.quoted_document.quoted_document`): what the context says may be the chatbot's
-    own.
+    ``language``: the ISO 639-1 code that the sender states; None to identify it. ``translation``: the
+    exchange in English, where it was translated first (paper, VI-A). ``published_documents``: documents of
+    the deployment's store that the context names. Only these can prove a quotation
+    (:func:`scoring.quotation.quoted_document.quoted_document`), since the context may be the chatbot's own
+    words.
     """
 
     question: str
@@ -123,10 +120,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why a feature has its value: a span of the answer, ``answer[start:end] == text``.
+    """A span of the answer that explains a feature's value: ``answer[start:end] == text``.
 
-    ``kind`` is a stable code such as ``undefined_component``; ``document_id`` names the
-    document that the span was found in, or None.
+    ``kind`` is a stable code such as ``undefined_component``; ``document_id`` is the document in which the
+    span was found, if any.
     """
 
     kind: str
@@ -138,7 +135,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class FeatureValue:
-    """One feature's outcome: a value in [0, 1], or None where it does not apply."""
+    """The result of one feature: a value in [0, 1], or None where it is not applicable."""
 
     name: str
     value: float | None
@@ -149,29 +146,25 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LoneSurrogateError(ValueError):
-    """A text holds half of a character (a lone surrogate); the message names the text and quotes nothing."""
+    """A text contains a lone surrogate; the message names the text and quotes nothing."""
 
 
 def is_encodable(text: str) -> bool:
-    """Say whether all characters are whole: half of one (a lone surrogate) cannot be encoded."""
+    """Return whether a text has no lone surrogates, which UTF-8 cannot encode."""
     return not _LONE_SURROGATE.search(text)
 
 
 def check_encodable(exchange: Exchange) -> None:
     """Raise LoneSurrogateError where a text of the exchange cannot be encoded, and so not be parsed."""
-    for name, text in _named_texts(exchange):
+    texts = [("question", exchange.question), ("answer", exchange.answer)]
+    for passage in exchange.context:
+        texts += [("context", passage.text), ("title of a passage", passage.title or "")]
+    if translation := exchange.translation:
+        texts += [
+            ("translated question", translation.question.text),
+            ("translated answer", translation.answer.text),
+            *(("translated context", translated.text) for translated in translation.context),
+        ]
+    for name, text in texts:
         if not is_encodable(text):
             raise LoneSurrogateError(f"the {name} holds half of a character (a lone surrogate)")
-
-
-def _named_texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    yield "question", exchange.question
-    yield "answer", exchange.answer
-    for passage in exchange.context:
-        yield "context", passage.text
-        yield "title of a passage", passage.title or ""
-    if translation := exchange.translation:
-        yield "translated question", translation.question.text
-        yield "translated answer", translation.answer.text
-        for each in translation.context:
-            yield "translated context", each.text

@@ -1,4 +1,4 @@
-"""Rules and reason codes: what follows from evidence, and why an answer was sent, held or blocked."""
+"""Rules and reason codes: what follows from evidence, and why an answer was sent, reviewed or blocked."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,12 +8,12 @@ from scoring.values.checked_claims import ClaimStatus
 
 
 class Code(StrEnum):
-    """A stable code; ``description`` says in one sentence, or a few words, what it means."""
+    """A stable code with a ``description`` of a sentence or a few words."""
 
     description: str
 
     def __new__(cls, code: str, description: str) -> Self:
-        """Make a member whose value is the code and that carries its description."""
+        """Create a member whose value is the code."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.description = description
@@ -21,24 +21,22 @@ class Code(StrEnum):
 
 
 class RuleEffect(StrEnum):
-    """What becomes of an answer by a rule, whatever the thresholds: the first two set its score to 1."""
+    """A rule's decision, whatever the thresholds; BLOCK and REVIEW set the score to 1, SEND to 5."""
 
     BLOCK = "blocks"
-    #: For a rule that takes too many true answers for untrue: a person decides.
+    #: For a rule with too many false positives to block.
     REVIEW = "holds"
-    #: The only one that sets the score to 5.
     SEND = "sends"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What follows from evidence, with the reason that a verdict then has.
+    """What follows from evidence, with the reason for the verdict.
 
-    ``reason`` is a stable code, and ``description`` says in one sentence what it means. ``contradiction``, in
-    [0, 1], is how surely its evidence speaks against the answer: about the share of untrue answers among
-    those where it is found. A claim with such evidence has ``status``, and ``mistake`` as the kind of its
-    mistake (paper, Table II); None where the evidence is of no claim. ``uses_documents`` is False for a rule
-    that holds whatever the documents say.
+    ``reason``: a stable code, described in one sentence by ``description``. ``contradiction``: how strongly
+    the evidence contradicts the answer, in [0, 1]; about the share of untrue answers among those that have
+    it. ``status`` and ``mistake``: given to a claim with such evidence (paper, Table II); None where the
+    evidence is not about a claim. ``uses_documents``: False for a rule that holds without any document.
     """
 
     reason: str
@@ -55,43 +53,34 @@ class Rule:
 
     @property
     def counts_against_answer(self) -> bool:
-        """Whether its evidence shows what is wrong, and not what was recognised."""
+        """Whether the evidence shows a fault, rather than something recognised."""
         return self.effect is not RuleEffect.SEND
 
 
-#: Kinds of evidence, stable codes, each with the rule that follows from it, None where none does.
+#: Pairs of a kind of evidence (a stable code) and the rule that follows from it, if any.
 EvidenceRules = tuple[tuple[str, Rule | None], ...]
 
 
 class Reason(Code):
     """A stable code of a verdict."""
 
-    LOW_SCORE = "low_score", "The score is below the threshold under which an answer is blocked."
-    MIDDLE_SCORE = "middle_score", "The score is between the two thresholds, so a person decides."
-    HIGH_SCORE = "high_score", "The score reaches the threshold from which an answer is sent."
-    MESSAGE_TYPE_NOT_SCORED = (
-        "message_type_not_scored",
-        "The profile does not score this type of question, so the answer was not judged.",
-    )
+    LOW_SCORE = "low_score", "The score is below the threshold for blocking."
+    MIDDLE_SCORE = "middle_score", "The score is between the thresholds for blocking and sending."
+    HIGH_SCORE = "high_score", "The score reaches the threshold for sending."
+    MESSAGE_TYPE_NOT_SCORED = "message_type_not_scored", "The profile does not score this type of question."
     NO_APPLICABLE_FEATURE = (
         "no_applicable_feature",
         "Nothing in the answer could be measured, so there is no score.",
     )
-    REFUSAL = (
-        "refusal",
-        "The answer says that it has none, such as that it is not in the documents.",
-    )
-    LANGUAGE_UNSUPPORTED = (
-        "language_unsupported",
-        "The language of the question and answer is not known well enough to judge the answer.",
-    )
+    REFUSAL = "refusal", "The answer says that it has none, for example that it is not in the documents."
+    LANGUAGE_UNSUPPORTED = "language_unsupported", "The language is unknown, or is not supported."
     CONTEXT_MISSING = (
         "context_missing",
         "Some or all of the documents that the answer rests on could not be found.",
     )
     CONTEXT_INSUFFICIENT = (
         "context_insufficient",
-        "The answer came without documents, and none was found that is about the question.",
+        "The answer came without documents, and none was found about the question.",
     )
     RETRIEVAL_UNAVAILABLE = (
         "retrieval_unavailable",
@@ -103,54 +92,51 @@ class Reason(Code):
     )
     DOCUMENTS_STALE = (
         "documents_stale",
-        "The local copy of the documents, or the index that was searched, may be out of date.",
+        "The local copy of the documents, or the search index, may be out of date.",
     )
     TRANSLATION_UNAVAILABLE = (
         "translation_unavailable",
-        "The answer could not be translated in time, so it was judged as it is.",
+        "The answer could not be translated in time, so it was scored untranslated.",
     )
     VERIFIER_TIMEOUT = (
         "verifier_timeout",
-        "The verifier had not the time for all claims in doubt: of the others their words decided.",
+        "The verifier ran out of time; word overlap decided on the remaining claims.",
     )
     VERIFIER_FAILED = (
         "verifier_failed",
-        "The verifier failed on the claims in doubt, so their words decided.",
+        "The verifier failed, so word overlap decided on the claims in doubt.",
     )
-    SCORING_TIMEOUT = "scoring_timeout", "Judging the answer took longer than it may."
-    SCORING_DISABLED = "scoring_disabled", "Judging answers is switched off."
-    SENDING_HELD = "sending_held", "The answer would have been sent by itself, but sending is held for now."
+    SCORING_TIMEOUT = "scoring_timeout", "Scoring the answer exceeded its timeout."
+    SCORING_DISABLED = "scoring_disabled", "Scoring is switched off."
+    SENDING_HELD = "sending_held", "The answer would have been sent, but sending is paused."
     HOLDS_UNKNOWN = (
         "holds_unknown",
-        "The answer would have been sent by itself, but whether sending is held could not be read.",
+        "The answer would have been sent, but whether sending is paused could not be read.",
     )
-    JUDGED_TRUE = "judged_true", "A language model is sure enough that the documents say so."
-    JUDGED_UNTRUE = "judged_untrue", "A language model is sure enough that the documents do not say so."
+    JUDGED_TRUE = "judged_true", "A language model is confident that the documents say so."
+    JUDGED_UNTRUE = "judged_untrue", "A language model is confident that the documents do not say so."
     JUDGED_PARTLY_UNTRUE = (
         "judged_partly_untrue",
-        "A language model is sure enough that a part of the answer or a detail is not right.",
+        "A language model is confident that a part or a detail of the answer is wrong.",
     )
     JUDGED_DECLINED = (
         "judged_declined",
-        "The answer says that it has none, and a language model is sure enough that this is right.",
+        "The answer rightly says that it has none, according to a confident language model.",
     )
     JUDGED_NOT_GIVEN = (
         "judged_not_given",
-        "A language model is sure that the answer declines, or is about something else than the question.",
+        "A language model is confident that the answer declines or misses the question.",
     )
-    JUDGES_DISAGREE = (
-        "judges_disagree",
-        "Of two language models that were asked, one finds the answer true and the other untrue.",
-    )
+    JUDGES_DISAGREE = "judges_disagree", "One language model finds the answer true and another one untrue."
     JUDGE_UNSURE = (
         "judge_unsure",
-        "A language model was asked about the answer, and is not sure enough or did not read all documents.",
+        "The language model is not confident enough, or did not read all documents.",
     )
     JUDGE_UNAVAILABLE = (
         "judge_unavailable",
-        "The answer was in doubt, and no language model gave an opinion on it in time.",
+        "The answer was in doubt, and no language model gave an opinion in time.",
     )
     JUDGE_BUDGET_SPENT = (
         "judge_budget_spent",
-        "The answer was in doubt, and the budget for asking language models was spent.",
+        "The answer was in doubt, and the budget for language models was spent.",
     )

@@ -1,19 +1,22 @@
-"""The scorer's word on one answer: everything that a policy decides on, and nothing decided."""
+"""The scorer's output: measurements of one answer, on which a policy decides."""
 
 from dataclasses import dataclass, field
 
 from scoring.values.checked_claims import CheckedClaim
 from scoring.values.exchange import Decision, FeatureValue, MessageType, RefusalKind
 from scoring.values.rules import Reason, Rule
-from scoring.values.version import SCORER_VERSION
+
+#: Carried by every score and verdict; equal to the version in pyproject.toml (a test compares them), since
+#: package metadata is absent when run from source.
+SCORER_VERSION = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """How many documents of an exchange had been prepared before, and how many had not.
+    """How many documents of an exchange were already prepared.
 
-    ``hits`` were in the memory of the process, ``disk_hits`` in the file that it shares with others, and
-    ``misses`` in neither. ``failures`` are names of what went wrong with that file, such as ``SQLITE_FULL``.
+    ``hits`` were in the memory of the process, ``disk_hits`` in the file that processes share, ``misses`` in
+    neither. ``failures`` are error names of that file, such as ``SQLITE_FULL``.
     """
 
     hits: int = 0
@@ -24,7 +27,7 @@ class CacheUse:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When a part of the work began and ended, in nanoseconds since 1970."""
+    """Start and end of a stage, in nanoseconds since 1970."""
 
     name: str
     start_ns: int
@@ -35,12 +38,11 @@ class Timing:
 class ScoredAnswer:
     """What was measured of one answer.
 
-    ``score`` is in [1, 5], or None when there is no score; ``because`` is the rule that set it or what kept
-    it from being set, None where it is a plain mean. ``degraded`` are the codes of what could not be checked.
-    ``language`` is an ISO 639-1 code, None where it is not known. ``claims`` are those of the answer in
-    order; ``support`` and ``contradiction``, in [0, 1], say how far the documents have what it says and how
-    surely they say something else. A profile that checks no claims has none of the three. ``documents`` and
-    ``timings`` are notes for those who watch, no part of the assessment: they take no part in ``==``.
+    ``score``: in [1, 5], or None. ``reason``: the rule that set the score, or why there is none; None for a
+    plain mean. ``degraded``: codes of what could not be checked. ``language``: an ISO 639-1 code, if known.
+    ``claims``: in the order of the answer. ``support`` and ``contradiction``: how far the documents have what
+    the answer says, and how strongly they contradict it, in [0, 1]. All three are empty for a profile that
+    does not check claims. ``cache_use`` and ``timings`` are telemetry and take no part in ``==``.
     """
 
     score: float | None
@@ -62,7 +64,7 @@ class ScoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PolicyDecision:
-    """What a policy makes of an assessment: ``reasons`` are stable codes, the deciding one first."""
+    """A policy's decision; ``reasons`` are stable codes, the deciding one first."""
 
     decision: Decision
     reasons: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""The verifier: a model of one's own choice that tells whether a passage supports a claim."""
+"""The verifier: an optional model that predicts whether a passage supports a claim."""

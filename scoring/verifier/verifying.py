@@ -1,4 +1,4 @@
-"""What a verifier is asked, and what it says."""
+"""The interface of a verifier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class VerifierInput:
-    """One claim of an answer, the question that was answered, and a passage that may decide it."""
+    """One claim of an answer, its question, and a passage that may support it."""
 
     question: str
     claim: str
@@ -16,7 +16,7 @@ class VerifierInput:
 
 @dataclass(frozen=True, slots=True)
 class VerifierPrediction:
-    """How probable it is that the passage says so, says otherwise, or does not say; in sum 1."""
+    """The probabilities that the passage supports the claim, contradicts it, or does neither; in sum 1."""
 
     supported: float
     contradicted: float
@@ -25,34 +25,34 @@ class VerifierPrediction:
 
 @dataclass(frozen=True, slots=True)
 class VerifierResult:
-    """One opinion for each claim asked about, in their order; None where time did not suffice."""
+    """One prediction per input, in order; None for inputs that exceeded the timeout."""
 
     predictions: tuple[VerifierPrediction | None, ...]
     seconds: float
 
     @property
     def is_complete(self) -> bool:
-        """Whether time sufficed for all."""
+        """Whether every input has a prediction."""
         return None not in self.predictions
 
 
 class Verifier(Protocol):
-    """A model that gives opinions. Not safe for several threads: each scoring process has its own."""
+    """A model that predicts support. Not thread-safe: each scoring process has its own."""
 
     def verify(
         self, inputs: Sequence[VerifierInput], language: str, timeout_seconds: float
     ) -> VerifierResult:
-        """Return opinions on claims of one answer; no batch begins when ``seconds`` are over.
+        """Return predictions for the claims of one answer; no batch starts after ``timeout_seconds``.
 
-        Raises any Exception where the model fails on them.
+        Raises any Exception where the model fails.
         """
 
 
 class VerifierUnavailable(RuntimeError):
-    """The model that is named cannot be used; ``reason`` is a stable code, the message one line.
+    """The configured model cannot be used; ``reason`` is a stable code, the message one line.
 
-    ``verifier_not_installed``: its packages are missing. ``verifier_unreadable``: a file of it is missing,
-    is none of its kind, or they do not fit each other.
+    ``verifier_not_installed``: its packages are missing. ``verifier_unreadable``: a file is missing or
+    invalid, or the files do not match.
     """
 
     def __init__(self, reason: str, message: str) -> None:

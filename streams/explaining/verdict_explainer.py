@@ -8,14 +8,8 @@ from typing import Final
 
 from schemas.records import Verdict
 from scoring.policy import Policy
-from scoring.scorer.profile import (
-    RULES,
-    describe_feature,
-    describe_reason,
-    rules_for_evidence,
-    rules_of_profile,
-)
-from scoring.scorer.score import score_of_contradiction, score_of_support
+from scoring.scorer.profile import DESCRIPTIONS, FEATURE_DESCRIPTIONS, RULES, rules_of_profile
+from scoring.scorer.score import rules_for_kinds, score_of_contradiction, score_of_support
 from scoring.text.language_detection import UNDETERMINED
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, MessageType
 from scoring.values.rules import Rule, RuleEffect
@@ -124,7 +118,7 @@ def explain_verdict(
 def explain_reasons(verdict: Verdict) -> tuple[ReasonExplanation, ...]:
     """Tell the reasons of a verdict, the deciding one first, and after them what could not be checked."""
     return tuple(
-        ReasonExplanation(code, describe_reason(code) or "", next_step(code) or "")
+        ReasonExplanation(code, DESCRIPTIONS.get(code, ""), next_step(code) or "")
         for code in reason_codes(verdict)
     )
 
@@ -140,7 +134,8 @@ def _rules(verdict: Verdict) -> tuple[RuleExplanation, ...]:
     for feature in verdict.features:
         for kind in dict.fromkeys(evidence.kind for evidence in feature.evidence):
             gave.setdefault(kind, []).append(feature.name)
-    return tuple(_rule(rule, verdict, gave) for rule in rules_for_evidence(verdict.profile, gave))
+    rules = rules_for_kinds(gave, rules_of_profile(verdict.profile))
+    return tuple(_rule(rule, verdict, gave) for rule in rules)
 
 
 def _rule(rule: Rule, verdict: Verdict, gave: Mapping[str, Sequence[str]]) -> RuleExplanation:
@@ -166,7 +161,7 @@ def _features(verdict: Verdict, rules: Sequence[RuleExplanation]) -> tuple[Featu
     return tuple(
         FeatureExplanation(
             feature.name,
-            describe_feature(feature.name) or "",
+            FEATURE_DESCRIPTIONS.get(feature.name, ""),
             tuple(rule.reason for rule in rules if feature.name in rule.features),
         )
         for feature in verdict.features

@@ -24,7 +24,7 @@ from opentelemetry.sdk.resources import Resource
 from prometheus_client import CollectorRegistry
 from prometheus_client.process_collector import ProcessCollector
 
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION
 
 log = structlog.get_logger(__name__)
 

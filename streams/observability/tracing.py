@@ -15,8 +15,7 @@ from opentelemetry._logs import Logger
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.trace import Span, SpanContext, Tracer
 
-from scoring.values.scored_answer import Timing
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION, Timing
 from streams.kafka.consumer_groups import instance_id
 from streams.observability.otlp import is_export_enabled, log_exporter, span_exporter
 from streams.settings import InvalidSettings, KafkaSettings, Settings, TelemetrySettings

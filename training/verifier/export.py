@@ -98,7 +98,7 @@ def main() -> None:
     model, _ = load(options.trained)
     export(model, options.out / MODEL_FILE)
     shutil.copy(options.trained / TOKENIZER_FILE, options.out / TOKENIZER_FILE)
-    description = VerifierConfig(labels=LABELS, first="claim", between=BETWEEN, most_tokens=MOST_TOKENS)
+    description = VerifierConfig(labels=LABELS, first="claim", between=BETWEEN, max_tokens=MOST_TOKENS)
     # The temperatures are those of the model in 8 bits, so it is opened before they are known.
     _describe(options.out, description)
     found = _temperatures(open_verifier(options.out), options.corpus)

@@ -1,4 +1,4 @@
-"""Imported by a fork server, so that the processes it forks share what they would each load.
+"""Modules for a fork server to import, so that forked processes share their memory.
 
-``models`` is what every text needs, ``pipelines`` the spaCy pipelines too.
+``models`` is what every text needs; ``pipelines`` adds the spaCy pipelines.
 """

@@ -1,4 +1,4 @@
-"""spaCy, the lexicons and the model that identifies languages."""
+"""Loads spaCy, the lexicons and the language identification model."""
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from scoring.lexicon import load_shipped
 from scoring.text.language_detection import load_model
 
-# To unpack the model leaves the interpreter free. The thread is gone before anything is forked.
+# Unpacking the model releases the GIL. The thread ends before any fork.
 with ThreadPoolExecutor(1) as _thread:
     _model = _thread.submit(load_model)
     import spacy  # noqa: F401
@@ -14,5 +14,5 @@ with ThreadPoolExecutor(1) as _thread:
     load_shipped()
     _model.result()
 
-# The garbage collector writes to what it looks at, and what is written to is no longer shared.
+# The garbage collector would write to the objects that it visits, which would end the sharing of their pages.
 gc.freeze()

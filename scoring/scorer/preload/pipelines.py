@@ -1,4 +1,4 @@
-"""The default pipelines, and all that is in ``models``: some 80 MB a process, and a start without waiting."""
+"""Loads the default pipelines on top of ``models``: some 80 MB a process, and a start without waiting."""
 
 import gc
 from contextlib import suppress
@@ -9,8 +9,8 @@ from scoring.text.parsing import PipelineError, default_parser
 from scoring.text.parsing.parse_cache import pipeline_fingerprint
 
 for _language in load_shipped():
-    # Another may be named in its place; where none is, or its files cannot be read, the scorer tells.
+    # The settings may name another pipeline; if not, the scorer reports the error.
     with suppress(PipelineError, OSError):
-        pipeline_fingerprint(default_parser().load(_language))  # and remember it: each scorer asks for it
+        pipeline_fingerprint(default_parser().load(_language))  # cached for every scorer
 
 gc.freeze()

@@ -1,4 +1,4 @@
-"""Parses texts with spaCy and keeps of them what the features read."""
+"""Parses of texts by spaCy, reduced to the columns that the features read."""
 
 from scoring.text.parsing.parse import NON_WORD_POS, Parse
 from scoring.text.parsing.parse_cache import ParseCache

@@ -1,7 +1,7 @@
-"""A parsed text as columns, and how spaCy's documents become one.
+"""A parsed text as columns, and how it is built from spaCy's documents.
 
-Marks of Markdown and HTML are left out, a list item or heading is a piece of its own, and every
-character of a piece knows its place in the original.
+Markdown and HTML markup is dropped, a list item or heading is a chunk of its own, and every character of a
+chunk keeps its offset in the original.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
-#: Parts of speech (Universal Dependencies) of what is no word.
+#: Parts of speech (Universal Dependencies) of tokens that are not words.
 NON_WORD_POS = frozenset({"PUNCT", "SYM", "SPACE"})
 
 Column = TypeVar("Column", IntArray, BoolArray)
@@ -32,17 +32,16 @@ Column = TypeVar("Column", IntArray, BoolArray)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parse:
-    """The tokens of a text, one column an attribute, all of the same length; white space is no token.
+    """The tokens of a text, without white space: one column per attribute, all of the same length.
 
-    - ``text``, ``lemma``: folded for comparing; a lemma is the text where the pipeline has none.
-    - ``pos``, ``dep``: part of speech and relation to the head, in the terms of Universal Dependencies.
-      A pipeline with labels of its own keeps its own structure: in "it is free" spaCy's English head is
-      "is", the Dutch one is "free".
-    - ``head``: the index of the head; a root is its own.
+    - ``text``, ``lemma``: folded; the lemma is the text where the pipeline has none.
+    - ``pos``, ``dep``: part of speech and relation to the head, as labelled by Universal Dependencies. The
+      structure is the pipeline's own: in "it is free" the head is "is" in English and "free" in Dutch.
+    - ``head``: the index of the head; a root is its own head.
     - ``start``, ``end``: character offsets into the original text.
-    - ``is_stop``: whether the word carries no content by the language's lexicon. A negation does.
+    - ``is_stop``: whether the lexicon lists the word as without content. A negation has content.
 
-    A parse is a fraction of the size of the spaCy document it was made from, which is not kept.
+    It is a fraction of the size of the spaCy document, which is not kept.
     """
 
     text: tuple[str, ...]
@@ -59,40 +58,39 @@ class Parse:
         return len(self.text)
 
     def indices(self, start: int, end: int) -> range:
-        """Return the indices of the tokens that begin in ``[start, end)`` (character offsets)."""
+        """Return the indices of the tokens that start in ``[start, end)`` (character offsets)."""
         return range(bisect_left(self.start, start), bisect_left(self.start, end))
 
     def part(self, start: int, end: int) -> Parse:
-        """Return the tokens that begin in ``[start, end)``; whose head is outside becomes a root."""
+        """Return the tokens that start in ``[start, end)``; a token with its head outside becomes a root."""
         kept = self.indices(start, end)
         if len(kept) == len(self):
             return self
-        chosen = slice(kept.start, kept.stop)
-        columns = {column.name: getattr(self, column.name)[chosen] for column in fields(self)}
-        own = np.arange(len(kept), dtype=np.int32)
+        columns = {column.name: getattr(self, column.name)[kept.start : kept.stop] for column in fields(self)}
         head = columns["head"] - np.int32(kept.start)
+        own = np.arange(len(kept), dtype=np.int32)
         columns["head"] = read_only(np.where((head >= 0) & (head < len(kept)), head, own))
         return Parse(**columns)
 
 
 def read_only(column: Column) -> Column:
-    """Return the column, from now on read-only."""
+    """Make a column read-only and return it."""
     column.flags.writeable = False
     return column
 
 
-#: What stands beyond either limit is not parsed: no help page or answer is that long. The tokens are what
-#: takes time, about a second and a half for so many.
+#: Text beyond either limit is not parsed: no help page or answer is that long. Parsing time grows with the
+#: tokens: about a second and a half for so many.
 MAX_CHARACTERS = 100_000
 MAX_TOKENS = 10_000
-# A piece costs as much as so many tokens, however short it is.
+# The overhead of a chunk, in tokens.
 _TOKENS_PER_CHUNK = 8
-# No language has longer words; a tokenizer takes quadratic time over them.
-_LONGEST_WORD = 100
-# Bounds what the parser holds in memory at once. Sentences are shorter.
+# No language has longer words, and tokenizers need quadratic time for them.
+_MAX_WORD_CHARACTERS = 100
+# Bounds the parser's memory. Sentences are shorter.
 _MAX_CHUNK_CHARACTERS = 1_000
-# A line that is at least so long and ends in no stop goes on in the next one.
-_WRAPPED_LINE = 60
+# A line of at least this length without a final stop continues in the next one.
+_MIN_WRAPPED_LINE = 60
 
 _MARKUP = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,20}(?:#{1,6}[ \t]|>[ \t]?|[-+*•–][ \t]|(?:\*\*)?\d{1,3}[.)](?:\*\*)?[ \t])"
@@ -100,33 +98,33 @@ _MARKUP = re.compile(
     r"|</?[A-Za-z][^<>\n]{0,100}>"
     r"|!?\[(?=[^\[\]\n]{1,200}\]\()|\]\([^()\s]{0,300}\)"
 )
-_DROPPED = "\0"
+_DROPPED_MARKUP = "\0"
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_STRETCH = re.compile(r"(?P<space>\s+)|[^\s\0]+")
+_RUN = re.compile(r"(?P<space>\s+)|[^\s\0]+")
 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """Running text; character ``n`` of ``text`` stands at ``places[n]`` of the original."""
+    """Running text; character ``n`` of ``text`` is at ``offsets[n]`` of the original."""
 
     text: str
     offsets: IntArray
 
 
 def text_chunks(original: str) -> Iterator[TextChunk]:
-    """Yield the pieces of a text, in order and as far as it is parsed; none is blank."""
-    cleaned = _MARKUP.sub(lambda mark: _DROPPED * len(mark.group()), original[:MAX_CHARACTERS])
+    """Yield the non-blank chunks of a text in order, up to the limits."""
+    cleaned = _MARKUP.sub(lambda mark: _DROPPED_MARKUP * len(mark.group()), original[:MAX_CHARACTERS])
     tokens = 0
     for start, end in _blocks(cleaned):
-        for piece in _split_chunk(_running_text(cleaned, start, end)):
-            tokens += len(_TOKEN.findall(piece.text)) + _TOKENS_PER_CHUNK
+        for chunk in _split_chunk(_running_text(cleaned, start, end)):
+            tokens += len(_TOKEN.findall(chunk.text)) + _TOKENS_PER_CHUNK
             if tokens > MAX_TOKENS:
                 return
-            yield piece
+            yield chunk
 
 
 def _blocks(cleaned: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of every line, joined with those that go on with its sentence."""
+    """Yield the span of every line, joined with the lines that continue its sentence."""
     start, end = 0, -1
     previous = ""
     for line in cleaned.split("\n"):
@@ -141,32 +139,27 @@ def _blocks(cleaned: str) -> Iterator[tuple[int, int]]:
 
 def _continues_line(previous: str, line: str) -> bool:
     before = previous.rstrip()
-    if (
-        not before
-        or not line.strip(" \t\r\0")
-        or line.startswith(_DROPPED)
-        or ends_with_stop(before, extra_signs=":;|")
-    ):
+    if not before or not line.strip(" \t\r\0") or line.startswith(_DROPPED_MARKUP):
         return False
-    return len(before) >= _WRAPPED_LINE or line.lstrip()[:1].islower()
+    if ends_with_stop(before, extra_signs=":;|"):
+        return False
+    return len(before) >= _MIN_WRAPPED_LINE or line.lstrip()[:1].islower()
 
 
 def _running_text(cleaned: str, start: int, end: int) -> TextChunk:
-    """Drop the marks, and leave one space of every run of white space."""
-    kept: list[str] = []
-    places: list[range] = []
-    for match in _STRETCH.finditer(cleaned, start, end):
+    """Drop the markup, and reduce every run of white space to one space."""
+    parts: list[str] = []
+    offsets: list[int] = []
+    for match in _RUN.finditer(cleaned, start, end):
         first, last = match.span()
         if match["space"] is None:
-            last = min(last, first + _LONGEST_WORD)
-            kept.append(cleaned[first:last])
-            places.append(range(first, last))
-        elif kept and kept[-1] != " ":
-            kept.append(" ")
-            places.append(range(first, first + 1))
-    return TextChunk(
-        "".join(kept).rstrip(), np.array([place for run in places for place in run], dtype=np.int32)
-    )
+            last = min(last, first + _MAX_WORD_CHARACTERS)
+            parts.append(cleaned[first:last])
+            offsets.extend(range(first, last))
+        elif parts and parts[-1] != " ":
+            parts.append(" ")
+            offsets.append(first)
+    return TextChunk("".join(parts).rstrip(), np.array(offsets, dtype=np.int32))
 
 
 def _split_chunk(chunk: TextChunk) -> Iterator[TextChunk]:
@@ -181,7 +174,7 @@ def _split_point(text: str, start: int) -> int:
     limit = start + _MAX_CHUNK_CHARACTERS
     if limit >= len(text):
         return len(text)
-    # One further, since what is not looked at is an end too.
+    # One character more, since the end of the searched region would match as the end of the text.
     ends = [match.end() for match in SENTENCE_END.finditer(text, start, limit + 1) if match.end() <= limit]
     if ends:
         return ends[-1]
@@ -189,7 +182,7 @@ def _split_point(text: str, start: int) -> int:
     return limit if space < 0 else space
 
 
-# The English pipelines name the relations by the older ClearNLP scheme.
+# The English pipelines label relations by the older ClearNLP scheme.
 _UNIVERSAL = {
     "nsubjpass": "nsubj:pass",
     "csubjpass": "csubj:pass",
@@ -200,63 +193,50 @@ _UNIVERSAL = {
     "ROOT": "root",
 }
 
-# Universal Dependencies: the particle of a separable verb. English pipelines call theirs "prt".
+# The particle of a separable verb in Universal Dependencies. English pipelines label theirs "prt".
 _PARTICLE = "compound:prt"
 
 
 class ParseBuilder:
-    """Collects the tokens of one text, piece by piece."""
+    """Collects the tokens of one text, chunk by chunk."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._texts: list[str] = []
-        self._lemmas: list[str] = []
-        self._pos: list[str] = []
-        self._dep: list[str] = []
-        self._heads: list[int] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self._rows: list[tuple[str, str, str, str, int, int, int]] = []
 
     def add(self, doc: Doc, chunk: TextChunk) -> None:
-        """Add the tokens of a parsed piece."""
-        places, first = chunk.offsets.tolist(), len(self._texts)
+        """Add the tokens of a parsed chunk."""
+        offsets, first = chunk.offsets.tolist(), len(self._rows)
         for token in doc:
             text = _folded(token.text)
-            self._texts.append(text)
-            self._lemmas.append(_folded(token.lemma_) or text)
-            self._pos.append(intern(token.pos_))
-            self._dep.append(intern(_UNIVERSAL.get(token.dep_, token.dep_)))
-            self._heads.append(first + token.head.i)
-            self._starts.append(places[token.idx])
-            self._ends.append(places[token.idx + len(token) - 1] + 1)
+            self._rows.append(
+                (
+                    text,
+                    _folded(token.lemma_) or text,
+                    intern(token.pos_),
+                    intern(_UNIVERSAL.get(token.dep_, token.dep_)),
+                    first + token.head.i,
+                    offsets[token.idx],
+                    offsets[token.idx + len(token) - 1] + 1,
+                )
+            )
 
     def build(self) -> Parse:
-        """Return what was collected."""
-        self._join_particles()
-        return Parse(
-            text=tuple(self._texts),
-            lemma=tuple(self._lemmas),
-            pos=tuple(self._pos),
-            dep=tuple(self._dep),
-            head=read_only(np.array(self._heads, dtype=np.int32)),
-            start=read_only(np.array(self._starts, dtype=np.int32)),
-            end=read_only(np.array(self._ends, dtype=np.int32)),
-            is_stop=stop_flags(self._lemmas, self._lexicon),
-        )
-
-    def _join_particles(self) -> None:
-        """Give "vul ... in" the lemma of "ingevuld", where it is one word: "invullen"."""
-        joined = set()
-        for place, dep in enumerate(self._dep):
-            head = self._heads[place]
-            # One particle a verb: a parser that errs may hang many on one.
-            if dep == _PARTICLE and self._pos[head] == "VERB" and head not in joined:
-                joined.add(head)
-                self._lemmas[head] = intern(self._texts[place] + self._lemmas[head])
+        """Return the parse of the added chunks."""
+        text, lemma, pos, dep, *numbers = zip(*self._rows, strict=True) if self._rows else ((),) * 7
+        head, start, end = (read_only(np.array(column, dtype=np.int32)) for column in numbers)
+        lemmas, joined = list(lemma), set()
+        for index, verb in enumerate(head.tolist()):
+            # One particle per verb, since a wrong parse may attach many.
+            if dep[index] == _PARTICLE and pos[verb] == "VERB" and verb not in joined:
+                # "vul ... in" gets the lemma of "ingevuld": "invullen".
+                joined.add(verb)
+                lemmas[verb] = intern(text[index] + lemmas[verb])
+        return Parse(text, tuple(lemmas), pos, dep, head, start, end, stop_flags(lemmas, self._lexicon))
 
 
 def stop_flags(lemmas: Sequence[str], lexicon: Lexicon) -> BoolArray:
-    """Return for each lemma whether it carries no content by the lexicon; a negation does."""
+    """Return for each lemma whether the lexicon lists it as without content; negations have content."""
     stops = lexicon.function_words - lexicon.negations
     return read_only(np.array([lemma in stops for lemma in lemmas], dtype=np.bool_))
 

@@ -1,6 +1,6 @@
-"""Parses that outlive the process: packed, fingerprinted, and looked up before a text is parsed.
+"""A persistent cache of parses: packed, keyed by text and fingerprint, and looked up before parsing.
 
-A parse of 1,700 characters takes 2.7 kB, and loading it a hundredth of the time that parsing takes.
+The parse of 1,700 characters takes 2.7 kB, and loading it a hundredth of the time of parsing.
 """
 
 from __future__ import annotations
@@ -22,39 +22,38 @@ import numpy as np
 
 from scoring.cache.cache_file import TOUCH_INTERVAL_SECONDS, CacheFile
 from scoring.lexicon import Lexicon
-from scoring.text.parsing.parse import IntArray, Parse, read_only, stop_flags
+from scoring.text.parsing.parse import Parse, read_only, stop_flags
 from scoring.text.parsing.parser import LazyParse, Parser
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-_BYTES = 16
+_HASH_BYTES = 16
 
 
 def pipeline_fingerprint(nlp: Language) -> bytes:
-    """Return the hash of a loaded pipeline's files, the library that runs it, and the code around it.
+    """Return the hash of a loaded pipeline's files, spaCy's version, and the code around it.
 
-    The content counts, not the name and version: a pipeline that was trained again may keep both. The
-    lexicon does not: what a parse has from it is looked up anew. Takes some 3 ms for each MB of the
-    pipeline, once a process. Raises OSError where its files cannot be read any more.
+    The files' content counts, not the pipeline's name and version, which retraining may not change. The
+    lexicon does not count: stop flags are computed at unpacking. Takes some 3 ms per MB of the pipeline, once
+    a process. Raises OSError where the files are gone.
     """
     parts = (nlp.meta["lang"], SCORER_VERSION, version("spacy"), f"{sys.version_info[:2]}")
-    # The folder is known of all that is loaded by name or path, which is how all are loaded.
-    folder = Path(nlp.path or "")
-    return _hash(*(part.encode() for part in parts), _code_hash(), _folder_hash(folder))
+    # The path is set for every pipeline that is loaded by name or path, as all are.
+    return _hash(*(part.encode() for part in parts), _code_hash(), _folder_hash(Path(nlp.path or "")))
 
 
 @cache
 def _code_hash() -> bytes:
-    # How texts are cut and what is kept of tokens: nobody has to remember to raise a number.
+    # Covers chunking and token columns, so that no version number must be raised by hand.
     sources = [entry for entry in files("scoring.text.parsing").iterdir() if entry.name.endswith(".py")]
     return _hash(*(entry.read_bytes() for entry in sorted(sources, key=lambda entry: entry.name)))
 
 
 @cache
 def _folder_hash(folder: Path) -> bytes:
-    digest = blake2b(digest_size=_BYTES)
+    digest = blake2b(digest_size=_HASH_BYTES)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         content = path.read_bytes()
         digest.update(_hash(path.relative_to(folder).as_posix().encode(), content))
@@ -62,7 +61,7 @@ def _folder_hash(folder: Path) -> bytes:
 
 
 def _hash(*parts: bytes) -> bytes:
-    digest = blake2b(digest_size=_BYTES)
+    digest = blake2b(digest_size=_HASH_BYTES)
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.digest()
@@ -70,58 +69,60 @@ def _hash(*parts: bytes) -> bytes:
 
 _COLUMNS = 7
 _NUMBER = "<i4"
-# The length of the words comes first.
+# The length of the word list comes first.
 _LENGTH_BYTES = 4
-# The longest parse is a tenth of this: a few bytes must not unfold to all the memory there is.
-_MOST_BYTES = 16_000_000
+# The longest parse is a tenth of this; the limit guards against decompression bombs.
+_MAX_BYTES = 16_000_000
 
 
 class PackedParseError(ValueError):
-    """The bytes are not those of a parse."""
+    """The bytes are not a packed parse."""
 
 
 def pack_parse(parse: Parse) -> bytes:
-    """Return a parse as bytes, without what the lexicon says of its words."""
+    """Return a parse as bytes, without its stop flags."""
     words: dict[str, int] = {}
-    named = [
+    word_columns = [
         [words.setdefault(word, len(words)) for word in column]
         for column in (parse.pos, parse.dep, parse.lemma, parse.text)
     ]
-    # Differences are small numbers, which compress to half.
+    # Differences are small numbers, which compress to half the size.
     head = parse.head - np.arange(len(parse))
-    numbers = np.array([*named, head, np.diff(parse.start, prepend=0), parse.end - parse.start], _NUMBER)
-    listed = json.dumps(list(words)).encode()
-    return zlib.compress(len(listed).to_bytes(_LENGTH_BYTES, "little") + listed + numbers.tobytes())
+    lengths = parse.end - parse.start
+    numbers = np.array([*word_columns, head, np.diff(parse.start, prepend=0), lengths], _NUMBER)
+    word_list = json.dumps(list(words)).encode()
+    return zlib.compress(len(word_list).to_bytes(_LENGTH_BYTES, "little") + word_list + numbers.tobytes())
 
 
 def unpack_parse(packed: bytes, lexicon: Lexicon) -> Parse:
-    """Return the parse that was packed, its stop words those of ``lexicon``; raises PackedParseError."""
+    """Return a packed parse with stop flags by ``lexicon``; raises PackedParseError."""
     try:
-        words, numbers = _decompressed(packed)
-        return _parse(words, numbers, lexicon)
+        return _unpack(packed, lexicon)
     except (ValueError, IndexError, RecursionError, zlib.error) as error:
         raise PackedParseError(type(error).__name__) from error
 
 
-def _decompressed(packed: bytes) -> tuple[list[str], IntArray]:
-    unfolding = zlib.decompressobj()
-    content = unfolding.decompress(packed, _MOST_BYTES)
-    after = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
-    words = json.loads(content[_LENGTH_BYTES:after])
-    if not unfolding.eof or not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+def _unpack(packed: bytes, lexicon: Lexicon) -> Parse:
+    decompressor = zlib.decompressobj()
+    content = decompressor.decompress(packed, _MAX_BYTES)
+    words_end = _LENGTH_BYTES + int.from_bytes(content[:_LENGTH_BYTES], "little")
+    words = json.loads(content[_LENGTH_BYTES:words_end])
+    if (
+        not decompressor.eof
+        or not isinstance(words, list)
+        or not all(isinstance(word, str) for word in words)
+    ):
         raise PackedParseError("no words")
-    numbers = np.frombuffer(content, _NUMBER, offset=after).reshape(_COLUMNS, -1)
-    return [intern(word) for word in words], numbers.astype(np.int32, copy=False)
-
-
-def _parse(words: list[str], numbers: IntArray, lexicon: Lexicon) -> Parse:
-    count = numbers.shape[1]
+    numbers = np.frombuffer(content, _NUMBER, offset=words_end).reshape(_COLUMNS, -1)
+    numbers = numbers.astype(np.int32, copy=False)
     if numbers[:4].min(initial=0) < 0:
-        raise PackedParseError("no word has such a number")
+        raise PackedParseError("a negative word index")
+    words = [intern(word) for word in words]
     pos, dep, lemma, text = (tuple([words[number] for number in row]) for row in numbers[:4].tolist())
+    count = numbers.shape[1]
     head = numbers[4] + np.arange(count, dtype=np.int32)
     if count and not 0 <= head.min() <= head.max() < count:
-        raise PackedParseError("a head is no token")
+        raise PackedParseError("a head outside the parse")
     start = np.cumsum(numbers[5], dtype=np.int32)
     return Parse(
         text=text,
@@ -139,11 +140,11 @@ _KEY_BYTES = 20
 
 
 class ParseCache:
-    """The parses of documents in a file, by the text and by whatever its parse depends on.
+    """The parses of documents in a cache file, keyed by text and by everything that its parse depends on.
 
     Args:
-        file: where they are.
-        parser: has the pipelines; where one is exchanged, every text of its language is another one.
+        file: the cache file.
+        parser: has the pipelines; another pipeline invalidates all parses of its language.
         clock: seconds since 1970.
     """
 
@@ -154,7 +155,7 @@ class ParseCache:
         self._fingerprints: dict[str, bytes | None] = {}
 
     def load_fingerprints(self, languages: Iterable[str]) -> None:
-        """Find out what parses these languages, which takes a moment, before the first text comes.
+        """Compute the fingerprints of languages in advance, which takes a moment.
 
         Raises PipelineError where a language has no pipeline.
         """
@@ -162,60 +163,51 @@ class ParseCache:
             self._fingerprint(language)
 
     def restore(self, lazy: LazyParse) -> bool:
-        """Give a text its parse from the file, and say whether it was there.
+        """Restore a text's parse from the file, and return whether it was there.
 
-        From now on the parse is kept: at once where it is made already, else when it is. Raises
-        PipelineError where the language has no pipeline.
+        Otherwise the parse is stored: now if it exists, else as soon as it is made. Raises PipelineError
+        where the language has no pipeline.
         """
         if self._fingerprint(lazy.lexicon.language) is None:
             return False
         lazy.on_parsed = self.put
         if lazy.last_touched is not None:
-            self._touch(lazy)
+            now = self._clock()
+            if now - lazy.last_touched > TOUCH_INTERVAL_SECONDS:
+                lazy.last_touched = now
+                if not self._file.touch([self._key(lazy)]):
+                    self.put([lazy])  # the file was rebuilt, or was too small
         elif lazy.parse is not None:
             self.put([lazy])
         else:
-            self._load(lazy)
+            for content in self._file.find([self._key(lazy)]).values():
+                try:
+                    lazy.parse = unpack_parse(content, lazy.lexicon)
+                    lazy.last_touched = self._clock()
+                except PackedParseError:
+                    self._file.record_failure("NOT_A_PARSE")
         return lazy.last_touched is not None and lazy.parse is not None
 
     def put(self, parses: Sequence[LazyParse]) -> None:
-        """Write parses that are made into the file."""
-        if self._file.put(
-            {self._key(lazy): pack_parse(lazy.parse) for lazy in parses if lazy.parse is not None}
-        ):
+        """Write finished parses into the file."""
+        packed = {self._key(lazy): pack_parse(lazy.parse) for lazy in parses if lazy.parse is not None}
+        if self._file.put(packed):
             now = self._clock()
             for lazy in parses:
                 lazy.last_touched = now
 
-    def _load(self, lazy: LazyParse) -> None:
-        for content in self._file.find([self._key(lazy)]).values():
-            try:
-                lazy.parse = unpack_parse(content, lazy.lexicon)
-            except PackedParseError:
-                self._file.record_failure("NOT_A_PARSE")
-            else:
-                lazy.last_touched = self._clock()
-
-    def _touch(self, lazy: LazyParse) -> None:
-        now = self._clock()
-        assert lazy.last_touched is not None
-        if now - lazy.last_touched > TOUCH_INTERVAL_SECONDS:
-            lazy.last_touched = now
-            if not self._file.touch([self._key(lazy)]):
-                self.put([lazy])  # the file was begun anew, or was too small
-
     def _key(self, lazy: LazyParse) -> bytes:
-        depends_on = self._fingerprint(lazy.lexicon.language)
-        assert depends_on is not None
-        # A text may hold what UTF-8 cannot.
+        fingerprint = self._fingerprint(lazy.lexicon.language)
+        assert fingerprint is not None
+        # A text may contain lone surrogates.
         text = lazy.text.encode("utf-8", "surrogatepass")
-        return blake2b(text, key=depends_on, digest_size=_KEY_BYTES).digest()
+        return blake2b(text, key=fingerprint, digest_size=_KEY_BYTES).digest()
 
     def _fingerprint(self, language: str) -> bytes | None:
         if language not in self._fingerprints:
             try:
                 self._fingerprints[language] = pipeline_fingerprint(self._parser.load(language))
-            except OSError:  # the pipeline is loaded, and its files are gone: its parses are not kept
+            except OSError:  # the pipeline is loaded, but its files are gone: its parses are not cached
                 self._fingerprints[language] = None
                 self._file.record_failure("PIPELINE_UNREADABLE")
         return self._fingerprints[language]

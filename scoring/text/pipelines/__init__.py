@@ -1,1 +1,1 @@
-"""The Dutch spaCy pipeline that the package carries (``nl_truthgate``), and how it was trained."""
+"""The package's own Dutch spaCy pipeline (``nl_truthgate``)."""

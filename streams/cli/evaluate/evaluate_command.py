@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from schemas import KnowledgeDocument
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION
 from streams.cli.command_files import InputErrors, count_lines
 from streams.cli.command_output import CommandFailed, UsageError, json_line, progress_bar, write_line
 from streams.cli.common_options import AsJson, ConfigFile, OptionalInputFiles

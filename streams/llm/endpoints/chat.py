@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import structlog
 
-from scoring.values.version import SCORER_VERSION
+from scoring.values.scored_answer import SCORER_VERSION
 from streams.llm.endpoints.faults import EndpointFault, NoReply
 from streams.llm.endpoints.statuses import no_reply_from_status
 from streams.settings import EndpointSettings

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.features.company_specific_terms import FULL_TERM_SHARE, CompanySpecificTerms
+from scoring.features.answer_words import FULL_TERM_SHARE, CompanySpecificTerms
 from scoring.text.spans import MAX_EVIDENCE
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 

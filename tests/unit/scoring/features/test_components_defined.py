@@ -87,15 +87,12 @@ def test_a_component_that_no_text_holds_is_an_undefined_component(answer, name):
         ("Klik dan op de knop Verwijderen.", "Verwijderen"),
         ("Open het tabblad Archief.", "Archief"),
         ("Ga naar Personeel > Archief > Overzicht.", "Archief"),
+        ("Open het tabblad Dienstverband, klik op *Rooster wijzigen* en op de knop **Opslaan**.", None),
     ],
 )
 def test_undefined_components_are_found_in_dutch(answer, name):
-    assert kinds(measure(answer, DOCUMENT_NL, language="nl")) == [("undefined_component", name)]
-
-
-def test_defined_components_are_defined_in_dutch():
-    answer = "Open het tabblad Dienstverband, klik op *Rooster wijzigen* en op de knop **Opslaan**."
-    assert measure(answer, DOCUMENT_NL, language="nl").value == 1
+    expected = [("undefined_component", name)] if name else []
+    assert kinds(measure(answer, DOCUMENT_NL, language="nl")) == expected
 
 
 def test_a_part_at_the_wrong_place_of_its_path_is_misplaced():
@@ -119,11 +116,11 @@ MENUS = (
 
 
 @pytest.mark.parametrize(("item", "faults"), [("Print...", 0), ("Close", 0), ("Undo", 1)])
-def test_what_stands_below_the_heading_of_a_menu_is_in_that_menu(item, faults):
+def test_components_below_the_heading_of_a_menu_are_in_that_menu(item, faults):
     assert len(measure(f"Choose **File / {item}** first.", MENUS).evidence) == faults
 
 
-def test_a_heading_that_tells_of_something_names_no_menu():
+def test_a_long_heading_names_no_menu():
     page = MENUS.replace("The File Menu", "What the File menu is for")
     assert measure("Choose **File / Close**.", page).evidence
 

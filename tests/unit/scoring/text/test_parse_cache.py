@@ -1,4 +1,4 @@
-"""What was parsed of a document is not parsed again after a restart, unless its parse would differ."""
+"""A document is not parsed again after a restart, unless its parse would differ."""
 
 import gc
 import shutil
@@ -39,15 +39,15 @@ class CountingParser(Parser):
 
 @pytest.fixture
 def parsed(monkeypatch):
-    """Return a function that tells what was parsed since it was last asked."""
+    """Return a function that returns, and forgets, the texts parsed so far."""
     monkeypatch.setattr("scoring.scorer.scorer.Parser", CountingParser)
+    monkeypatch.setattr(CountingParser, "parsed", ())
 
-    def since_then():
+    def take():
         texts, CountingParser.parsed = CountingParser.parsed, ()
         return list(texts)
 
-    since_then()
-    return since_then
+    return take
 
 
 @pytest.fixture
@@ -84,38 +84,25 @@ def test_only_what_neither_memory_nor_file_has_is_parsed(file, parsed):
         assert scorer.cache_use == CacheUse(hits=2, misses=2, disk_hits=1)
 
 
-def test_a_scorer_that_keeps_nothing_in_memory_finds_the_parse_in_the_file(file, parsed):
+def test_a_scorer_without_memory_cache_finds_the_parse_in_the_file(file, parsed):
     with scoring(file, cached_characters=0) as scorer:
         for documents in (CacheUse(misses=3), CacheUse(disk_hits=3)):
             assert scorer.score(EXCHANGE).cache_use == documents
         assert parsed().count(PASSAGES[0].text) == 1
 
 
-def contents(file):
-    return b"".join(each.read_bytes() for each in file.parent.iterdir())
-
-
-def words_kept(file, monkeypatch):
-    """Tell what may be read in the file: nothing is compressed, nothing else differs."""
+def test_questions_answers_and_inline_passages_are_never_in_the_file(file, monkeypatch):
+    # Nothing is compressed, so that the file's words can be read.
     monkeypatch.setattr("scoring.text.parsing.parse_cache.zlib.compress", lambda content: content)
+    passages = Passage("own", "Enter the nougat.", version="v1"), Passage("inline", "Enter the liquorice.")
     with scoring(file) as scorer:
-        scorer.score(
-            Exchange("How do I enter the sesame?", "Enter the marzipan.", (
-                Passage("own", "Enter the nougat.", version="v1"),
-                Passage("inline", "Enter the liquorice."),
-            ))
-        )  # fmt: skip
-    return contents(file)
+        scorer.score(Exchange("How do I enter the sesame?", "Enter the marzipan.", passages))
+    content = b"".join(each.read_bytes() for each in file.parent.iterdir())
+    words = b"nougat", b"sesame", b"marzipan", b"liquorice"
+    assert [word in content for word in words] == [True, False, False, False]
 
 
-def test_questions_answers_and_passages_that_came_inline_are_never_in_the_file(file, monkeypatch):
-    kept = words_kept(file, monkeypatch)
-    assert b"nougat" in kept
-    for word in (b"sesame", b"marzipan", b"liquorice"):
-        assert word not in kept
-
-
-def test_a_passage_that_came_inline_is_not_looked_for_in_the_file(file, parsed):
+def test_an_inline_passage_is_not_looked_up_in_the_file(file, parsed):
     inline = tuple(replace(passage, version=None) for passage in PASSAGES)
     for _ in range(2):
         with scoring(file) as scorer:
@@ -156,7 +143,7 @@ def test_the_translation_of_a_document_is_kept_too(file, parsed):
 
 
 @pytest.mark.parametrize("language", ["nl", "en"])
-def test_the_sample_is_judged_alike_without_the_file_with_an_empty_and_with_a_full_one(file, language):
+def test_the_sample_is_scored_alike_without_with_an_empty_and_with_a_full_file(file, language):
     texts = {document.document_id: document for document in sample_documents(language)}
     exchanges = [
         Exchange(
@@ -177,19 +164,16 @@ def test_the_sample_is_judged_alike_without_the_file_with_an_empty_and_with_a_fu
     assert (uses[0], uses[1].misses, uses[2].misses) == (uses[1], uses[2].disk_hits, 0)
 
 
-@pytest.mark.parametrize("damage", ["text", "folder"])
-def test_a_file_that_cannot_be_used_is_told_with_the_next_judgement_and_nothing_is_judged_otherwise(
-    file, damage
-):
-    expected = Scorer().score(EXCHANGE)
-    if damage == "text":
-        file.write_text("My notes.\n")
-    else:
-        file.mkdir()
+@pytest.mark.parametrize(
+    ("obstruct", "failure"),
+    [(lambda file: file.write_text("My notes.\n"), "FOREIGN"), (lambda file: file.mkdir(), "EISDIR")],
+)
+def test_an_unusable_file_is_reported_once_and_changes_no_score(file, obstruct, failure):
+    obstruct(file)
     with scoring(file) as scorer:
         first, second = scorer.score(EXCHANGE), scorer.score(EXCHANGE)
-    assert first == second == expected
-    assert first.cache_use == CacheUse(misses=3, failures=("FOREIGN" if damage == "text" else "EISDIR",))
+    assert first == second == Scorer().score(EXCHANGE)
+    assert first.cache_use == CacheUse(misses=3, failures=(failure,))
     assert second.cache_use == CacheUse(hits=3)
 
 

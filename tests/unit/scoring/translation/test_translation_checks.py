@@ -1,4 +1,4 @@
-"""What cannot be a translation is told from what may be one."""
+"""Implausible translations are found, and plausible ones accepted."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ from scoring.translation.errors import TranslationFault
         ("Klik op Nieuw.", "Click New 😀."),
     ],
 )
-def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
+def test_a_plausible_translation_has_no_fault(source: str, translation: str) -> None:
     assert find_fault(source, translation) is None
 
 
@@ -47,7 +47,9 @@ def test_a_translation_is_taken_for_one(source: str, translation: str) -> None:
         ("om 22.30 uur", "at 10 pm", TranslationFault.NUMBERS_LOST),
     ],
 )
-def test_nonsense_is_told(source: str, translation: str, fault: TranslationFault) -> None:
+def test_an_implausible_translation_has_a_fault(
+    source: str, translation: str, fault: TranslationFault
+) -> None:
     assert find_fault(source, translation) is fault
 
 
@@ -58,18 +60,25 @@ def test_any_two_texts_can_be_compared(source: str, translation: str) -> None:
     preserves_bold(source, translation)
 
 
-def test_a_text_that_came_back_as_it_was_is_told_unless_it_was_english() -> None:
-    dutch, english = "Dat kun je daar niet vinden.", "You cannot find that there now."
-    assert is_untranslated(dutch, dutch, "nl", lambda _: "nl")
-    assert is_untranslated(dutch, dutch, "nl", lambda _: None)
-    assert is_untranslated(dutch, "Dat kunt u er niet vinden hoor.", "nl", lambda _: "nl")
-    assert is_untranslated(dutch * 3, "Das kann man hier nicht finden. " * 3, "nl", lambda _: "de")
-    assert not is_untranslated(english, english, "nl", lambda _: "en")
-    assert not is_untranslated(dutch, english, "nl", lambda _: None)
+DUTCH, ENGLISH = "Dat kun je daar niet vinden.", "You cannot find that there now."
 
 
-def test_a_few_words_may_be_the_same_in_both_languages() -> None:
-    assert not is_untranslated("API / Token", "API / Token", "nl", lambda _: "nl")
+@pytest.mark.parametrize(
+    ("source", "translation", "detected", "expected"),
+    [
+        (DUTCH, DUTCH, "nl", True),
+        (DUTCH, DUTCH, None, True),
+        (DUTCH, "Dat kunt u er niet vinden hoor.", "nl", True),
+        (DUTCH * 3, "Das kann man hier nicht finden. " * 3, "de", True),
+        (ENGLISH, ENGLISH, "en", False),
+        (DUTCH, ENGLISH, None, False),
+        ("API / Token", "API / Token", "nl", False),
+    ],
+)
+def test_a_text_that_is_not_english_is_untranslated_unless_it_is_short(
+    source: str, translation: str, detected: str | None, expected: bool
+) -> None:
+    assert is_untranslated(source, translation, "nl", lambda _: detected) is expected
 
 
 @pytest.mark.parametrize(
@@ -80,10 +89,10 @@ def test_a_few_words_may_be_the_same_in_both_languages() -> None:
         ("2 ** 3", "2 ** 3"),
     ],
 )
-def test_the_form_of_a_sentence_is_mended(raw: str, form: str) -> None:
+def test_tidy_normalises_a_sentence(raw: str, form: str) -> None:
     assert tidy(raw) == form
 
 
-def test_lost_marks_are_noticed() -> None:
+def test_lost_bold_marks_are_found() -> None:
     assert preserves_bold("Klik op **Nieuw**.", "Click **New**.")
     assert not preserves_bold("Klik op **Nieuw**.", "Click New.")

@@ -1,4 +1,4 @@
-"""A text is cut into sentences, and its structure is not touched by their translations."""
+"""A text is split into sentences, and their translations leave its structure unchanged."""
 
 import pytest
 from hypothesis import given
@@ -13,12 +13,12 @@ TEXTS = st.text(
 
 
 def sentences(text: str, longest: int = 1000) -> list[str]:
-    return [text[piece.start : piece.end] for piece in split_sentences(text, longest)]
+    return [text[start:end] for start, end in split_sentences(text, longest)]
 
 
 def shouted(text: str, longest: int = 1000) -> str:
     parts = tuple(split_sentences(text, longest))
-    return assemble(text, parts, [text[p.start : p.end].upper() for p in parts]).text
+    return assemble(text, parts, [text[start:end].upper() for start, end in parts]).text
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,13 @@ def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere() -> None
 
 
 @given(TEXTS, st.integers(5, 60))
-def test_pieces_are_in_order_short_and_not_blank(text: str, longest: int) -> None:
-    end = 0
-    for piece in split_sentences(text, longest):
-        assert end <= piece.start < piece.end
-        assert piece.end - piece.start <= longest
-        sentence = text[piece.start : piece.end]
-        assert sentence == sentence.strip()
-        assert any(map(str.isalpha, sentence))
-        end = piece.end
+def test_sentences_are_in_order_short_and_not_blank(text: str, longest: int) -> None:
+    previous_end = 0
+    for start, end in split_sentences(text, longest):
+        assert previous_end <= start < end <= start + longest
+        assert text[start:end] == text[start:end].strip()
+        assert any(map(str.isalpha, text[start:end]))
+        previous_end = end
 
 
 @given(
@@ -78,27 +76,27 @@ def test_only_whole_list_marks_are_left_out_of_a_sentence(marks: str, rest: str)
 
 
 @given(TEXTS, st.data())
-def test_every_letter_and_digit_is_in_a_segment_that_tells_where_it_went(text: str, data) -> None:
-    parts = tuple(split_sentences(text, 40))
-    translations = [data.draw(st.sampled_from(["Yes.", "", "a longer one"])) for _ in parts]
-    done = assemble(text, parts, translations)
-    rendered = {(part.start, part.end): t for part, t in zip(parts, translations, strict=True)}
+def test_every_letter_and_digit_is_in_a_segment(text: str, data) -> None:
+    spans = tuple(split_sentences(text, 40))
+    translations = [data.draw(st.sampled_from(["Yes.", "", "a longer one"])) for _ in spans]
+    assembled = assemble(text, spans, translations)
+    by_span = dict(zip(spans, translations, strict=True))
     covered: set[int] = set()
     previous = (0, 0)
-    for segment in done.segments:
+    for segment in assembled.segments:
         assert previous[0] <= segment.start <= segment.end
         assert previous[1] <= segment.translated_start <= segment.translated_end
-        found = done.text[segment.translated_start : segment.translated_end]
-        assert found == rendered.get((segment.start, segment.end), text[segment.start : segment.end])
+        translated = assembled.text[segment.translated_start : segment.translated_end]
+        assert translated == by_span.get((segment.start, segment.end), text[segment.start : segment.end])
         covered.update(range(segment.start, segment.end))
         previous = (segment.end, segment.translated_end)
-    assert {place for place, character in enumerate(text) if character.isalnum()} <= covered
+    assert {index for index, character in enumerate(text) if character.isalnum()} <= covered
 
 
 @given(st.text(max_size=300))
-def test_pieces_put_back_untranslated_give_the_text(text: str) -> None:
-    parts = tuple(split_sentences(text, 50))
-    assert assemble(text, parts, [text[p.start : p.end] for p in parts]).text == text
+def test_untranslated_sentences_assemble_to_the_text(text: str) -> None:
+    spans = tuple(split_sentences(text, 50))
+    assert assemble(text, spans, [text[start:end] for start, end in spans]).text == text
 
 
 @pytest.mark.timeout(10)

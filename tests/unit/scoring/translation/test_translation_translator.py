@@ -1,4 +1,4 @@
-"""An exchange is put into English part by part, with few calls, and documents only once."""
+"""An exchange is translated part by part, with few calls, and each document only once."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -97,20 +97,27 @@ def watching() -> Watching:
 @pytest.fixture
 def options(server: LibreTranslate, tmp_path: Path) -> TranslatorOptions:
     provider = ProviderOptions("libretranslate", server.url, timeout_seconds=0.5)
-    return TranslatorOptions(
-        provider,
-        QUICK,
-        breaker_reset_seconds=0.3,
-        cache=tmp_path / "cache.sqlite3",
-        native=frozenset({"nl", "en"}),
-    )
+    cache, native = tmp_path / "cache.sqlite3", frozenset({"nl", "en"})
+    return TranslatorOptions(provider, QUICK, breaker_reset_seconds=0.3, cache=cache, native=native)
 
 
 @pytest.fixture
-def translator(options: TranslatorOptions, identify, watching: Watching) -> Iterator[ExchangeTranslator]:
-    translator = ExchangeTranslator(options, identify, watching)
-    yield translator
-    translator.close()
+def patient(options: TranslatorOptions) -> TranslatorOptions:
+    return replace(options, provider=replace(options.provider, timeout_seconds=30))
+
+
+Make = Callable[[TranslatorOptions], ExchangeTranslator]
+
+
+@pytest.fixture
+def make(identify, watching: Watching) -> Iterator[Make]:
+    with ExitStack() as stack:
+        yield lambda options: stack.enter_context(closing(ExchangeTranslator(options, identify, watching)))
+
+
+@pytest.fixture
+def translator(options: TranslatorOptions, make: Make) -> ExchangeTranslator:
+    return make(options)
 
 
 async def fault(
@@ -128,30 +135,25 @@ def _differences(dutch: str, translated: str, english: str, texts: ParallelTexts
 
 
 async def test_the_dutch_sample_becomes_the_english_one(
-    options: TranslatorOptions, server: LibreTranslate, texts: ParallelTexts, identify, watching: Watching
+    patient: TranslatorOptions, server: LibreTranslate, texts: ParallelTexts, make: Make, watching: Watching
 ) -> None:
-    """Every answer and document, line by line, in a fraction of the calls that there are sentences."""
-    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
-    with closing(ExchangeTranslator(patient, identify, watching)) as translator:
-        await _assert_translates_the_sample(translator, texts)
+    """Every answer and document, line by line, with far fewer calls than sentences."""
+    translator = make(patient)
+    for answer_id, answer in ASKED.items():
+        done = await translator.translate(exchange(answer), "nl", 60)
+        english = ASKED_ENGLISH[answer_id]
+        assert not _differences(answer["question"], done.question.text, english["question"], texts)
+        assert not _differences(answer["answer"], done.answer.text, english["answer"], texts)
+        for document_id, translated in zip(answer["document_ids"], done.context, strict=True):
+            dutch, expected = (
+                f"{doc[document_id]['title']}\n\n{doc[document_id]['text']}" for doc in (DUTCH, ENGLISH)
+            )
+            assert not _differences(dutch, translated.text, expected, texts)
+            _assert_aligned(dutch, translated, texts)
     assert server.unknown == []
     assert watching.calls == {"translated": len(server.asked)}
     assert len(server.asked) < 300
     assert all(len(asked.texts[0]) <= 1000 and not asked.query for asked in server.asked)
-
-
-async def _assert_translates_the_sample(translator: ExchangeTranslator, texts: ParallelTexts) -> None:
-    for answer_id, asked in ASKED.items():
-        done = await translator.translate(exchange(asked), "nl", 60)
-        right = ASKED_ENGLISH[answer_id]
-        assert not _differences(asked["question"], done.question.text, right["question"], texts)
-        assert not _differences(asked["answer"], done.answer.text, right["answer"], texts)
-        for document_id, translated in zip(asked["document_ids"], done.context, strict=True):
-            dutch, english = (
-                f"{doc[document_id]['title']}\n\n{doc[document_id]['text']}" for doc in (DUTCH, ENGLISH)
-            )
-            assert not _differences(dutch, translated.text, english, texts)
-            _assert_aligned(dutch, translated, texts)
 
 
 def _assert_aligned(original: str, translated: TranslatedText, texts: ParallelTexts) -> None:
@@ -162,26 +164,24 @@ def _assert_aligned(original: str, translated: TranslatedText, texts: ParallelTe
 
 
 async def test_documents_are_translated_once_and_not_again_after_a_restart(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+    options: TranslatorOptions, server: LibreTranslate, make: Make, watching: Watching
 ) -> None:
     documents = replace(ONE, question="", answer="")
-    first = ExchangeTranslator(options, identify, watching)
+    first = make(options)
     done = await first.translate(documents, "nl", 10)
     calls = len(server.asked)
     assert await first.translate(documents, "nl", 10) == done
     first.close()
-    second = ExchangeTranslator(options, identify, watching)
-    assert await second.translate(documents, "nl", 10) == done
-    second.close()
+    assert await make(options).translate(documents, "nl", 10) == done
     assert len(server.asked) == calls
     assert watching.misses < watching.hits
 
 
-async def test_questions_and_answers_are_not_kept_on_disk(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_questions_and_answers_are_not_cached_on_disk(
+    options: TranslatorOptions, server: LibreTranslate, make: Make
 ) -> None:
     for _ in range(2):
-        translator = ExchangeTranslator(options, identify, watching)
+        translator = make(options)
         await translator.translate(replace(ONE, context=()), "nl", 10)
         translator.close()
     assert len(server.asked) == 4
@@ -189,7 +189,7 @@ async def test_questions_and_answers_are_not_kept_on_disk(
     assert b"Credit" not in options.cache.read_bytes()
 
 
-async def test_a_document_that_many_ask_for_at_once_is_translated_once(
+async def test_concurrent_requests_for_a_document_translate_it_once(
     translator: ExchangeTranslator, server: LibreTranslate
 ) -> None:
     server.behave(delay=0.02)
@@ -200,12 +200,11 @@ async def test_a_document_that_many_ask_for_at_once_is_translated_once(
     assert max(sent.values()) == 1
 
 
-async def test_a_slow_translator_gets_on_from_answer_to_answer(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_a_timeout_keeps_what_was_translated_for_the_next_answer(
+    options: TranslatorOptions, server: LibreTranslate, make: Make, watching: Watching
 ) -> None:
-    """What was translated before an answer's time ran out is not translated again for the next one."""
     server.behave(delay=0.1)
-    translator = ExchangeTranslator(replace(options, batch_characters=300), identify, watching)
+    translator = make(replace(options, batch_characters=300))
     outcomes = []
     for _ in range(20):
         try:
@@ -217,19 +216,16 @@ async def test_a_slow_translator_gets_on_from_answer_to_answer(
     assert 1 <= len(outcomes) < 19
     assert set(outcomes) == {TranslationFault.TIMEOUT}
     assert watching.states == []
-    translator.close()
 
 
-async def test_no_answer_waits_beyond_its_time(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_no_answer_waits_beyond_its_timeout(
+    patient: TranslatorOptions, server: LibreTranslate, make: Make
 ) -> None:
     server.behave(gate=(gate := threading.Event()))
-    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
-    with closing(ExchangeTranslator(patient, identify, watching)) as translator:
-        began = time.monotonic()
-        assert await fault(translator, seconds=0.2) is TranslationFault.TIMEOUT
-        assert time.monotonic() - began < 15  # half of what the call itself may take
-        gate.set()
+    began = time.monotonic()
+    assert await fault(make(patient), seconds=0.2) is TranslationFault.TIMEOUT
+    assert time.monotonic() - began < 15  # half of the call's own timeout
+    gate.set()
 
 
 @pytest.mark.parametrize(
@@ -241,49 +237,36 @@ async def test_no_answer_waits_beyond_its_time(
         ({"body": b"<html>"}, TranslationFault.SERVER_ERROR),
     ],
 )
-async def test_failing_calls_are_tried_again_and_then_keep_everybody_from_waiting(
-    options: TranslatorOptions,
+async def test_failing_calls_are_retried_and_then_open_the_breaker(
+    patient: TranslatorOptions,
     server: LibreTranslate,
-    identify,
+    make: Make,
     watching: Watching,
     behaviour: dict,
     expected: TranslationFault,
 ) -> None:
     server.behave(**behaviour)
-    patient = replace(
-        options, breaker_reset_seconds=1, provider=replace(options.provider, timeout_seconds=30)
-    )
-    with closing(ExchangeTranslator(patient, identify, watching)) as translator:
-        await _assert_keeps_everybody_from_waiting(translator, server, watching, expected)
-
-
-async def _assert_keeps_everybody_from_waiting(
-    translator: ExchangeTranslator, server: LibreTranslate, watching: Watching, expected: TranslationFault
-) -> None:
+    translator = make(replace(patient, breaker_reset_seconds=1))
     faults = {await fault(translator, replace(ONE, context=())) for _ in range(3)}
     assert expected in faults
     assert faults <= {expected, TranslationFault.BREAKER_OPEN}
     assert watching.states[0] is BreakerState.OPEN
     calls = len(server.asked)
     began = time.monotonic()
-    told = [await fault(translator, TWO) for _ in range(20)]
-    tried = len(server.asked) - calls
-    assert told.count(TranslationFault.BREAKER_OPEN) >= len(told) - tried
-    assert tried <= time.monotonic() - began + 1  # after each second one call is let through
+    rejected = [await fault(translator, TWO) for _ in range(20)].count(TranslationFault.BREAKER_OPEN)
+    trials = len(server.asked) - calls
+    assert rejected >= 20 - trials
+    assert trials <= time.monotonic() - began + 1  # one trial call a second
     server.behave()
-    await _recovers(translator, watching)
-    assert await translator.translate(ONE, "nl", 10)
-
-
-async def _recovers(translator: ExchangeTranslator, watching: Watching) -> None:
     end = time.monotonic() + 10
     while watching.states[-1] is not BreakerState.CLOSED:
         assert time.monotonic() < end
         with suppress(TranslationFailed):
             await translator.translate(replace(ONE, context=()), "nl", 1)
+    assert await translator.translate(ONE, "nl", 10)
 
 
-async def test_a_call_that_fails_once_is_tried_again(
+async def test_a_failed_call_is_retried(
     translator: ExchangeTranslator, server: LibreTranslate, watching: Watching
 ) -> None:
     server.fail_next(2)
@@ -292,21 +275,15 @@ async def test_a_call_that_fails_once_is_tried_again(
     assert watching.states == []
 
 
-async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_a_silent_server_opens_the_breaker(
+    options: TranslatorOptions, server: LibreTranslate, make: Make
 ) -> None:
     server.behave(gate=(gate := threading.Event()))
-    with_one_thread = replace(
-        options,
-        provider=replace(options.provider, timeout_seconds=0.2, threads=1),
-        retries=RetryPolicy(1),
-        breaker_failures=2,
-    )
-    translator = ExchangeTranslator(with_one_thread, identify, watching)
+    provider = replace(options.provider, timeout_seconds=0.2, threads=1)
+    translator = make(replace(options, provider=provider, retries=RetryPolicy(1), breaker_failures=2))
     faults = [await fault(translator, seconds=0.3) for _ in range(4)]
     assert faults[-1] is TranslationFault.BREAKER_OPEN
     gate.set()
-    translator.close()
 
 
 @pytest.mark.parametrize(
@@ -323,7 +300,7 @@ async def test_a_translator_that_takes_calls_and_never_answers_is_noticed(
         ("nul", TranslationFault.NOT_TEXT),
     ],
 )
-async def test_nonsense_is_no_translation_and_is_not_kept(
+async def test_an_implausible_translation_is_a_fault_and_is_not_cached(
     translator: ExchangeTranslator,
     server: LibreTranslate,
     watching: Watching,
@@ -345,7 +322,7 @@ async def test_nonsense_is_no_translation_and_is_not_kept(
         assert watching.failed == [("d", expected)]
 
 
-async def test_lines_that_come_back_as_one_are_asked_for_one_by_one(
+async def test_merged_lines_are_translated_one_by_one(
     translator: ExchangeTranslator, server: LibreTranslate
 ) -> None:
     server.behave(nonsense="merged")
@@ -356,19 +333,15 @@ async def test_lines_that_come_back_as_one_are_asked_for_one_by_one(
     assert merged.context[0].text.split("\n")[2:] == lines
 
 
-async def test_a_language_without_native_lists_must_keep_its_marked_components(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_a_language_without_a_lexicon_must_keep_its_bold_marks(
+    options: TranslatorOptions, server: LibreTranslate, make: Make
 ) -> None:
     server.texts = ParallelTexts()
     server.texts.add("Klik op **Nieuw**.", "Click New.")
-    asked = Exchange("", "Klik op **Nieuw**.")
-    for native, fails in ((frozenset({"nl"}), False), (frozenset({"en"}), True)):
-        translator = ExchangeTranslator(replace(options, native=native), identify, watching)
-        if fails:
-            assert await fault(translator, asked) is TranslationFault.MARKS_LOST
-        else:
-            assert (await translator.translate(asked, "nl", 5)).answer.text == "Click New."
-        translator.close()
+    answer = Exchange("", "Klik op **Nieuw**.")
+    native, foreign = (make(replace(options, native=frozenset({code}))) for code in ("nl", "en"))
+    assert (await native.translate(answer, "nl", 5)).answer.text == "Click New."
+    assert await fault(foreign, answer) is TranslationFault.MARKS_LOST
 
 
 async def test_an_english_document_is_left_as_it_is(
@@ -388,16 +361,15 @@ async def test_a_text_longer_than_any_answer_is_not_sent(
     assert server.asked == []
 
 
-async def test_after_closing_nothing_is_sent_any_more(
-    options: TranslatorOptions, server: LibreTranslate, identify, watching: Watching
+async def test_nothing_is_sent_after_closing(
+    patient: TranslatorOptions, server: LibreTranslate, make: Make
 ) -> None:
     server.behave(gate=(gate := threading.Event()))
-    patient = replace(options, provider=replace(options.provider, timeout_seconds=30))
-    translator = ExchangeTranslator(patient, identify, watching)
-    asking = asyncio.create_task(fault(translator, TWO, seconds=60))
-    calls = options.provider.threads
+    translator = make(patient)
+    task = asyncio.create_task(fault(translator, TWO, seconds=60))
+    calls = patient.provider.threads
     await eventually(lambda: len(server.asked) == calls, "every thread has made a call")
-    asking.cancel()
+    task.cancel()
     translator.close()
     gate.set()
     await asyncio.to_thread(translator._threads.shutdown)

@@ -1,4 +1,4 @@
-"""The score of profile paper: the mean of what was measured, unless a rule of the profile says otherwise."""
+"""The score of profile paper: the mean of its features, unless a rule decides."""
 
 import pytest
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.features.claims_covered import ClaimsCovered
+from scoring.features.claim_support import ClaimsCovered
 from scoring.features.numbers_known import NumbersKnown
 from scoring.text.clock_times import clock_times
 from tests.unit.scoring.scoring_support import material, prepared

@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer
 from scoring.scorer.refusal import find_refusal
-from scoring.values.exchange import Decision
+from scoring.values.exchange import Decision, RefusalKind
 from tests.unit.scoring.scoring_support import judged, prepared
 
 QUESTION = {
     "nl": "Hoe zet ik een offerte om naar een order?",
     "en": "How do I convert a quotation into an order?",
 }
-PURE = [
+FULL = [
     ("nl", "Dat kan ik niet vinden in de documentatie."),
     ("nl", "Helaas kan ik hierover geen informatie vinden. Neem contact op met support."),
     ("nl", "Sorry, dat weet ik niet."),
@@ -28,7 +28,7 @@ PURE = [
     ("en", "The help articles do not mention orders, so I cannot answer that. Please contact our team."),
     ("en", "I'm afraid I am unable to find this in the documents provided."),
 ]
-MORE = [
+PARTIAL = [
     ("nl", "Ik kan dat niet vinden, maar klik op Opslaan."),
     ("nl", "Ik kan dat niet vinden in de documentatie. Ga naar het menu en kies Omzetten."),
     ("nl", "Dat staat niet in de documentatie, maar meestal gaat het vanzelf."),
@@ -67,32 +67,26 @@ def refused(language, answer):
     return find_refusal(prepared(answer, language), prepared(QUESTION[language], language))
 
 
-@pytest.mark.parametrize(("language", "answer"), PURE)
-def test_an_answer_that_only_says_it_has_none_is_a_refusal(language, answer):
+@pytest.mark.parametrize(
+    ("language", "answer", "kind"),
+    [
+        *((*case, RefusalKind.FULL) for case in FULL),
+        *((*case, RefusalKind.PARTIAL) for case in PARTIAL),
+        *((*case, None) for case in NONE),
+    ],
+)
+def test_a_refusal_is_full_where_the_answer_says_nothing_about_the_product(language, answer, kind):
     found = refused(language, answer)
-    assert found.is_pure
-    for evidence in found.evidence:
-        assert evidence.kind == "refusal"
-        assert answer[evidence.start : evidence.end] == evidence.text
-
-
-@pytest.mark.parametrize(("language", "answer"), MORE)
-def test_a_refusal_that_says_something_of_the_product_is_not_pure(language, answer):
-    assert not refused(language, answer).is_pure
-
-
-@pytest.mark.parametrize(("language", "answer"), NONE)
-def test_an_answer_is_no_refusal(language, answer):
-    assert refused(language, answer) is None
+    assert (found and found.kind) == kind
 
 
 @given(st.lists(st.sampled_from(["I can't find", "that", "but", "click", "Save", ".", "\n", "7", "order"])))
-def test_evidence_of_a_refusal_lies_in_the_answer(pieces):
+def test_a_refusal_has_evidence_in_the_answer(pieces):
     answer = " ".join(pieces)
     found = refused("en", answer)
     assert (found is not None) == ("I can't find" in pieces)
     for evidence in found.evidence if found else ():
-        assert answer[evidence.start : evidence.end] == evidence.text
+        assert (evidence.kind, answer[evidence.start : evidence.end]) == ("refusal", evidence.text)
 
 
 ORDER = Passage(
@@ -110,7 +104,7 @@ def judge(scorer, answer, question=QUESTION["en"], policy=Policy()):  # noqa: B0
 
 
 @pytest.mark.parametrize("question", [QUESTION["en"], "Why can't I find the order?", "What is an order?"])
-def test_a_refusal_goes_to_a_person_whatever_was_asked_with_its_sentence_as_evidence(scorer, question):
+def test_a_refusal_is_reviewed_with_its_sentence_as_evidence(scorer, question):
     judgement = judge(scorer, "Sorry, I could not find that in the documentation.", question)
     assert (judgement.decision, judgement.reasons[0]) == ("review", "refusal")
     (feature,) = (value for value in judgement.features if value.name == "refusal")
@@ -120,20 +114,16 @@ def test_a_refusal_goes_to_a_person_whatever_was_asked_with_its_sentence_as_evid
 
 def test_a_refusal_is_sent_only_where_that_is_configured(scorer):
     sending = Policy(refusal=Decision.AUTO_SEND)
-    assert (
-        judge(scorer, "I could not find that in the documentation.", policy=sending).decision == "auto_send"
-    )
-    assert judge(scorer, "I could not find that, but click Convert.", policy=sending).decision == "review"
-    assert judge(scorer, "I could not find that, but click **Undo**.", policy=sending).decision == "blocked"
-
-
-def test_a_claim_behind_a_refusal_is_judged_as_any_other(scorer):
-    judgement = judge(scorer, "I could not find that, but click **Undo**.")
-    assert (judgement.decision, judgement.reasons[0]) == ("blocked", "undefined_component")
+    for answer, decision in (
+        ("I could not find that in the documentation.", "auto_send"),
+        ("I could not find that, but click Convert.", "review"),
+        ("I could not find that, but click **Undo**.", "blocked"),
+    ):
+        assert judge(scorer, answer, policy=sending).decision == decision
 
 
 @pytest.mark.parametrize(
-    ("said", "pure"),
+    ("advice", "is_full"),
     [
         ("Please contact our team about your licence.", True),
         ("Please contact our team about your licence, the invoices, a contract and payment.", False),
@@ -143,7 +133,6 @@ def test_a_claim_behind_a_refusal_is_judged_as_any_other(scorer):
         ("That can be done.", False),
     ],
 )
-def test_advice_beside_a_refusal_may_have_three_words_and_no_name_number_or_deed(said, pure):
-    question = prepared(QUESTION["en"])
-    found = find_refusal(prepared(f"I could not find that in the documentation. {said}"), question)
-    assert found.is_pure is pure
+def test_advice_beside_a_refusal_may_have_three_words_and_no_name_number_or_action(advice, is_full):
+    found = refused("en", f"I could not find that in the documentation. {advice}")
+    assert (found.kind is RefusalKind.FULL) is is_full

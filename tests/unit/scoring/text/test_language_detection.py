@@ -8,7 +8,7 @@ from scoring.text.language_detection import LanguageDetector, language_code
 from tests.unit.scoring.scoring_support import LEXICONS
 
 DETECTOR = LanguageDetector(LEXICONS.values())
-SENTENCES = tomllib.loads((Path(__file__).parent / "data" / "sentences.toml").read_text(encoding="utf-8"))
+SENTENCES = tomllib.loads((Path(__file__).parents[1] / "data" / "sentences.toml").read_text(encoding="utf-8"))
 NATIVE = sorted(LEXICONS)
 FOREIGN = sorted(set(SENTENCES) - set(NATIVE))
 

@@ -1,4 +1,4 @@
-"""A rule of a feature is known wherever it must be: to score and policy, and to those who read verdicts."""
+"""Every rule of a feature is known to score, policy and readers of verdicts."""
 
 import re
 from collections import Counter
@@ -7,11 +7,11 @@ import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
 from scoring.scorer.profile import (
+    DESCRIPTIONS,
     FAULT_KINDS,
     RULES_BY_KIND,
     FeatureGroup,
     Profile,
-    describe_reason,
     profiles,
 )
 from scoring.scorer.refusal import REFUSAL
@@ -63,10 +63,7 @@ def test_a_kind_of_evidence_is_that_of_one_feature_and_a_code_that_of_one_reason
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_reason_is_described_in_one_sentence(code):
-    description = describe_reason(code)
-    assert description.endswith(".")
-    assert "\n" not in description
-    assert describe_reason("something else") is None
+    assert re.fullmatch(r"[^\n]+\.", DESCRIPTIONS[code])
 
 
 @pytest.mark.parametrize("language", ["nl", "en"])
@@ -84,21 +81,21 @@ def test_every_kind_of_evidence_on_the_sample_is_declared_by_its_feature(languag
 
 
 class Shouts:
-    """A feature that nobody knows of but the profile."""
+    """A feature that only one profile knows."""
 
     name = "shouts"
-    on_translation = False
+    uses_translation = False
 
-    def __init__(self, severity):
-        self.evidence_rules = (("shouted", Rule("shouted", "The answer is written in capitals.", severity)),)
+    def __init__(self, effect):
+        self.evidence_rules = (("shouted", Rule("shouted", "The answer is written in capitals.", effect)),)
 
 
-@pytest.mark.parametrize("severity", list(RuleEffect))
-def test_a_new_rule_decides_with_its_reason_and_nobody_else_need_know_of_it(severity):
-    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(severity),)),), mean_score)
+@pytest.mark.parametrize("effect", list(RuleEffect))
+def test_a_new_rule_decides_without_any_other_change(effect):
+    profile = Profile("mine", frozenset(), (FeatureGroup("manners", (Shouts(effect),)),), mean_score)
     values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
     score = profile.score(values, profile.rules)
     decided = Policy().decide(ScoredAnswer(score.value, MessageType.BINARY, "en", score.reason))
     expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
-    assert (score.value, decided.decision) == expected[severity]
+    assert (score.value, decided.decision) == expected[effect]
     assert decided.reasons == ("shouted",)

@@ -2,44 +2,17 @@
 
 import pytest
 
-from scoring.features.claims_covered import ClaimsCovered
-from scoring.features.company_specific_terms import CompanySpecificTerms, first_content_word_spans
-from scoring.features.complex_answer import ComplexAnswer
+from scoring.features.answer_words import (
+    ComplexAnswer,
+    PromptOverlap,
+    first_content_word_spans,
+)
+from scoring.features.claim_support import ClaimsCovered, RefusalJustified
 from scoring.features.error_mismatch import ErrorMismatch
 from scoring.features.figures_follow import FiguresFollow
 from scoring.features.numbers_known import NumbersKnown
 from scoring.features.phrases_known import PhrasesKnown
-from scoring.features.prompt_overlap import PromptOverlap
-from scoring.features.refusal_justified import RefusalJustified
-from scoring.text.prepared_text import PreparedExchange
 from tests.unit.scoring.scoring_support import kinds, material, prepared
-
-
-def with_terms(answer, *terms):
-    return CompanySpecificTerms().measure(
-        PreparedExchange(prepared("How?"), prepared(answer), (), company_terms=frozenset(terms))
-    )
-
-
-def test_company_terms_count_once_each_among_the_distinct_content_words():
-    ten = "Open alpha bravo charlie delta echo foxtrot golf hotel payslip."
-    assert with_terms(ten, "payslip").value == pytest.approx(0.5)
-    assert with_terms(f"{ten} Payslip alpha!", "payslip", "absent").value == pytest.approx(0.5)
-    assert with_terms(ten, "payslip", "alpha").value == 1
-    assert with_terms(ten, "payslip", "alpha", "bravo").value == 1
-    assert with_terms(ten, "absent").value == 0
-
-
-def test_a_company_term_is_shown_at_its_first_place():
-    value = with_terms("The payslip. Print the payslip.", "payslip")
-    assert [(each.kind, each.start, each.text) for each in value.evidence] == [("company_term", 4, "payslip")]
-
-
-@pytest.mark.parametrize(
-    ("answer", "terms"), [("Open the payslip.", ()), ("It is the.", ("payslip",)), ("", ("a",))]
-)
-def test_without_terms_or_content_words_company_terms_are_not_applicable(answer, terms):
-    assert with_terms(answer, *terms).value is None
 
 
 def test_content_words_are_no_function_words_numbers_or_single_letters():
@@ -210,22 +183,7 @@ def test_numbers_of_listed_things_are_known_and_others_are_shown():
     assert FiguresFollow().measure(material("Choose Team.", [PLANS], "")).value is None
 
 
-@pytest.mark.parametrize(
-    ("feature", "answer"),
-    [
-        (CompanySpecificTerms(), "Open it."),
-        (ComplexAnswer(), "!"),
-        (NumbersKnown(), "Open it."),
-        (PromptOverlap(), ""),
-    ],
-    ids=lambda each: getattr(each, "name", None),
-)
-def test_a_feature_that_is_not_applicable_has_its_name_all_the_same(feature, answer):
-    value = feature.measure(material(answer))
-    assert (value.name, value.value, value.evidence) == (feature.name, None, ())
-
-
-def test_a_number_of_listed_things_is_covered_though_its_words_stand_nowhere_together():
+def test_a_count_that_follows_is_covered_though_its_words_stand_nowhere_together():
     document = ["# Export\n\nFormat,Size\nCSV,small\nJSON,large\nPDF,large\n\nAsk us.\n"]
     assert ClaimsCovered().measure(material("There are 3 formats in total.", document)).value == 1
     assert ClaimsCovered().measure(material("There are 5 formats in total.", document)).value < 1

@@ -1,6 +1,6 @@
-"""The circuit breaker keeps calls away from a service that is down, and one call at a time tries it."""
+"""The circuit breaker rejects calls to a service that is down, and admits one trial call at a time."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,7 +11,7 @@ CLOSED, HALF_OPEN, OPEN = BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerSt
 
 
 class Watched:
-    """A breaker that opens after 3 failures for 30 seconds, with its clock and its changes."""
+    """A breaker that opens after 3 failures for 30 seconds, with its clock and its state changes."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -27,11 +27,20 @@ class Watched:
 
 
 @pytest.fixture
+def half_open(watched: Watched) -> Watched:
+    """A breaker whose trial call is out."""
+    watched.fail(3)
+    watched.wait(31)
+    assert watched.breaker.allow_call()
+    return watched
+
+
+@pytest.fixture
 def watched() -> Watched:
     return Watched()
 
 
-def test_it_opens_at_the_last_of_the_failures_in_a_row(watched: Watched) -> None:
+def test_consecutive_failures_open_it(watched: Watched) -> None:
     watched.fail(2)
     watched.breaker.record_success()
     watched.fail(2)
@@ -44,7 +53,7 @@ def test_it_opens_at_the_last_of_the_failures_in_a_row(watched: Watched) -> None
     assert watched.changes == [OPEN]
 
 
-def test_one_call_tries_and_its_success_closes_it(watched: Watched) -> None:
+def test_a_successful_trial_call_closes_it(watched: Watched) -> None:
     watched.fail(3)
     watched.wait(29.9)
     assert not watched.breaker.allow_call()
@@ -58,27 +67,21 @@ def test_one_call_tries_and_its_success_closes_it(watched: Watched) -> None:
     assert watched.changes == [OPEN, HALF_OPEN, CLOSED]
 
 
-def test_the_failure_of_the_trying_call_opens_it_again(watched: Watched) -> None:
-    watched.fail(3)
-    watched.wait(31)
-    assert watched.breaker.allow_call()
-    watched.fail(1)
-    assert not watched.breaker.allow_call()
-    watched.wait(31)
-    assert watched.breaker.allow_call()
-    assert watched.changes == [OPEN, HALF_OPEN, OPEN, HALF_OPEN]
+def test_a_failed_trial_call_opens_it_again(half_open: Watched) -> None:
+    half_open.fail(1)
+    assert not half_open.breaker.allow_call()
+    half_open.wait(31)
+    assert half_open.breaker.allow_call()
+    assert half_open.changes == [OPEN, HALF_OPEN, OPEN, HALF_OPEN]
 
 
-def test_a_trying_call_that_never_reports_does_not_keep_it_shut(watched: Watched) -> None:
-    watched.fail(3)
-    watched.wait(31)
-    assert watched.breaker.allow_call()
-    watched.wait(31)
-    assert watched.breaker.allow_call()
-    assert watched.changes == [OPEN, HALF_OPEN]
+def test_a_trial_call_that_never_reports_does_not_block_others(half_open: Watched) -> None:
+    half_open.wait(31)
+    assert half_open.breaker.allow_call()
+    assert half_open.changes == [OPEN, HALF_OPEN]
 
 
-def test_running_out_of_time_is_a_failure_only_when_nothing_was_answered_meanwhile(watched: Watched) -> None:
+def test_a_timeout_is_a_failure_only_without_any_success_meanwhile(watched: Watched) -> None:
     watched.wait(10)
     for _ in range(9):
         watched.breaker.record_success()
@@ -91,15 +94,8 @@ def test_running_out_of_time_is_a_failure_only_when_nothing_was_answered_meanwhi
     assert watched.breaker.state is OPEN
 
 
-def test_of_many_threads_only_one_tries(watched: Watched) -> None:
+def test_of_many_threads_only_one_makes_the_trial_call(watched: Watched) -> None:
     watched.fail(3)
     watched.wait(31)
-    admitted: list[bool] = []
-    threads = [
-        threading.Thread(target=lambda: admitted.append(watched.breaker.allow_call())) for _ in range(20)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(admitted) == 1
+    with ThreadPoolExecutor(20) as threads:
+        assert sum(threads.map(lambda _: watched.breaker.allow_call(), range(20))) == 1

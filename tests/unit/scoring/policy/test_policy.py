@@ -19,18 +19,18 @@ from scoring.values.rules import Reason, Rule, RuleEffect
 from scoring.values.scored_answer import ScoredAnswer
 
 DENIED = Rule("denied_request", "A rule that holds.", RuleEffect.REVIEW)
-BECAUSE = [None, DENIED, *Reason, *dict.fromkeys(filter(None, RULES_BY_KIND.values()))]
+REASONS = [None, DENIED, *Reason, *dict.fromkeys(filter(None, RULES_BY_KIND.values()))]
 # A courtesy rests on no document.
-OF_DOCUMENTS = [each for each in BECAUSE if each is not COURTESY_RULE]
+OF_DOCUMENTS = [each for each in REASONS if each is not COURTESY_RULE]
 
 
-def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  # noqa: B008 - frozen
-    decided = policy.decide(ScoredAnswer(given_.pop("score", None), kind, language, **given_))
+def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **answer):  # noqa: B008 - frozen
+    decided = policy.decide(ScoredAnswer(answer.pop("score", None), kind, language, **answer))
     return decided.decision, decided.reasons
 
 
 @pytest.mark.parametrize(
-    ("score", "because", "decision", "reason"),
+    ("score", "reason_", "decision", "reason"),
     [
         (1.0, UNDEFINED_COMPONENT_RULE, "blocked", "undefined_component"),
         (1.0, None, "review", "middle_score"),
@@ -43,13 +43,13 @@ def decide(policy=Policy(), kind=MessageType.BINARY, language="nl", **given_):  
         (None, Reason.LANGUAGE_UNSUPPORTED, "review", "language_unsupported"),
     ],
 )
-def test_the_score_decides_and_the_first_reason_says_why(score, because, decision, reason):
-    assert decide(score=score, reason=because) == (decision, (reason,))
+def test_the_score_decides_and_the_first_reason_says_why(score, reason_, decision, reason):
+    assert decide(score=score, reason=reason_) == (decision, (reason,))
 
 
-@given(st.none() | st.floats(1, 5), st.sampled_from(BECAUSE), st.sampled_from(list(Reason)))
-def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, because, gap):
-    decision, reasons = decide(score=score, reason=because, degraded=(gap,))
+@given(st.none() | st.floats(1, 5), st.sampled_from(REASONS), st.sampled_from(list(Reason)))
+def test_nothing_is_sent_by_itself_when_something_could_not_be_checked(score, reason_, gap):
+    decision, reasons = decide(score=score, reason=reason_, degraded=(gap,))
     assert decision is not Decision.AUTO_SEND
     assert gap in reasons
 
@@ -65,8 +65,8 @@ _UNDECIDABLE = [
 
 @given(st.none() | st.floats(1, 5), st.sampled_from(OF_DOCUMENTS))
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
-def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, because):
-    decision, reasons = decide(score=score, reason=because, degraded=("other", gap))
+def test_where_documents_are_missing_unreadable_or_perhaps_out_of_date_a_person_decides(gap, score, reason_):
+    decision, reasons = decide(score=score, reason=reason_, degraded=("other", gap))
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
 
@@ -81,18 +81,18 @@ _THRESHOLDS = st.sampled_from([(1.0, 1.01), (1.5, 5.0), (4.9, 5.0), (1.0, 4.0)])
     unscored=st.sampled_from(list(Decision)),
     refusal=st.sampled_from([Decision.REVIEW, Decision.AUTO_SEND]),
     score=st.none() | st.floats(1, 5),
-    because=st.sampled_from(OF_DOCUMENTS),
+    reason_=st.sampled_from(OF_DOCUMENTS),
     refuses=st.sampled_from(list(RefusalKind)),
 )
 @pytest.mark.parametrize("gap", _UNDECIDABLE)
 def test_no_override_refusal_or_score_sends_or_blocks_where_the_context_cannot_be_relied_on(
-    gap, thresholds, kind, language, unscored, refusal, score, because, refuses
+    gap, thresholds, kind, language, unscored, refusal, score, reason_, refuses
 ):
     block_below, auto_send_at = thresholds
     override = Override(kind, language, auto_send_at, block_below, unscored, refusal)
     policy = Policy("mine", auto_send_at, block_below, unscored, refusal, (override,))
     decision, reasons = decide(
-        policy, kind, language, score=score, reason=because, refusal=refuses, degraded=(gap,)
+        policy, kind, language, score=score, reason=reason_, refusal=refuses, degraded=(gap,)
     )
     assert decision is Decision.REVIEW
     assert reasons[0] == gap
@@ -121,29 +121,38 @@ def test_the_later_override_that_covers_an_answer_wins():
     assert decide(policy, MessageType.ERROR, "en", reason=unscored)[0] == "review"
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            {"block_below": 1.5, "auto_send_at": 1.2},
-            "policy for all answers: needs 1 <= block_below < auto_send_at <= 5",
-        ),
-        ({"auto_send_at": 5.1}, "auto_send_at is 5.1"),
-        ({"block_below": 0.5}, "block_below is 0.5"),
-        ({"auto_send_at": float("nan")}, "auto_send_at is nan"),
-        ({"overrides": (Override(language="nl", auto_send_at=1.0),)}, "policy for nl: needs"),
-        (
-            {
-                "overrides": (
-                    Override(language="nl", auto_send_at=2.0),
-                    Override(message_type=MessageType.BINARY, block_below=3.0),
-                )
-            },
-            "policy for binary nl: needs",
-        ),
-    ],
-)
-def test_thresholds_out_of_order_or_range_are_refused_in_one_line(values, message):
+INVALID = [
+    (
+        {"block_below": 1.5, "auto_send_at": 1.2},
+        "policy for all answers: needs 1 <= block_below < auto_send_at <= 5",
+    ),
+    ({"auto_send_at": 5.1}, "auto_send_at is 5.1"),
+    ({"block_below": 0.5}, "block_below is 0.5"),
+    ({"auto_send_at": float("nan")}, "auto_send_at is nan"),
+    ({"block_below": 2.0, "auto_send_at": 2.0}, "policy for all answers: needs 1 <= "),
+    ({"overrides": (Override(language="nl", auto_send_at=1.0),)}, "policy for nl: needs"),
+    (
+        {"overrides": (Override(None, "nl", 2.0), Override(MessageType.BINARY, block_below=3.0))},
+        "policy for binary nl: needs",
+    ),
+    ({"refusal": Decision.BLOCKED}, "refusal and declined must be review or auto_send"),
+    ({"declined": Decision.BLOCKED}, "refusal and declined must be review or auto_send"),
+    ({"overrides": (Override(MessageType.BINARY, refusal=Decision.BLOCKED),)}, "policy for binary: refusal"),
+    ({"ask": ("dunno",)}, "'dunno' is neither a decision nor the code of a reason"),
+    ({"ask_from": 4.0, "ask_to": 2.0}, "1 <= ask_from <= ask_to <= 5"),
+    ({"ask_from": 0.9}, "1 <= ask_from <= ask_to <= 5"),
+    ({"ask_to": 5.1}, "1 <= ask_from <= ask_to <= 5"),
+    ({"send_confidence": 0.0}, "above 0 and at most 1"),
+    ({"block_confidence": 1.1}, "above 0 and at most 1"),
+    ({"overrides": (Override(language="nl", send_confidence=2.0),)}, "policy for nl"),
+    ({"overrides": (Override(language="nl", block_confidence=0.0),)}, "policy for nl"),
+    ({"overrides": (Override(language="nl", ask=("dunno",)),)}, "policy for nl"),
+    ({"overrides": (Override(language="nl", ask_never=("dunno",)),)}, "policy for nl"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), INVALID)
+def test_invalid_thresholds_are_refused_in_one_line(values, message):
     with pytest.raises(ValueError, match="policy for") as refused:
         Policy(**values)
     assert message in str(refused.value)
@@ -156,16 +165,14 @@ def test_an_override_that_can_never_apply_or_always_does_is_refused(values):
         Override(**values)
 
 
-def test_the_version_tells_other_thresholds():
+def test_the_identity_has_a_hash_of_any_changed_content():
     assert Policy().identity == "shipped-3"
     changed = [
-        Policy(auto_send_at=4.6),
-        Policy(block_below=1.6),
-        Policy(overrides=(Override(language="nl"),)),
+        *(Policy(auto_send_at=4.6), Policy(block_below=1.6), Policy(overrides=(Override(language="nl"),))),
+        *(Policy("mine"), Policy("mine", hold=True)),
     ]
-    identities = {policy.identity for policy in changed}
-    assert len(identities) == 3
-    assert all(identity.startswith("shipped-3+") for identity in identities)
+    assert len({policy.identity for policy in changed}) == 5
+    assert all(re.fullmatch(rf"{each.version}\+[0-9a-f]{{8}}", each.identity) for each in changed)
     assert Policy(auto_send_at=4.6).identity == Policy(auto_send_at=4.6).identity
     assert Policy(auto_send_at=5).identity == Policy(auto_send_at=5.0).identity
 
@@ -186,8 +193,8 @@ def test_pydantic_reads_and_checks_a_policy():
 
 @pytest.mark.parametrize("score", [None, 1.0, 3.0, 5.0])
 def test_a_pure_refusal_is_reviewed_whatever_its_score_and_never_blocked(score):
-    because = Reason.MESSAGE_TYPE_NOT_SCORED if score is None else None
-    decision, reasons = decide(score=score, reason=because, refusal=RefusalKind.FULL)
+    reason_ = Reason.MESSAGE_TYPE_NOT_SCORED if score is None else None
+    decision, reasons = decide(score=score, reason=reason_, refusal=RefusalKind.FULL)
     assert (decision, reasons[0]) == ("review", "refusal")
 
 
@@ -208,19 +215,6 @@ def test_an_answer_that_refuses_and_then_answers_is_judged_but_not_blocked_for_i
     assert decide(score=3.0, **refuses) == ("review", ("middle_score",))
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"refusal": Decision.BLOCKED},
-        {"declined": Decision.BLOCKED},
-        {"overrides": (Override(MessageType.BINARY, refusal=Decision.BLOCKED),)},
-    ],
-)
-def test_blocking_refusals_is_refused_in_one_line(values):
-    with pytest.raises(ValueError, match=r"^policy for .*: refusal and declined must be review or auto_send"):
-        Policy(**values)
-
-
 @pytest.mark.parametrize("kind", [MessageType.UNSPECIFIED, MessageType.ACTION])
 @pytest.mark.parametrize("route", list(Decision))
 def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, route):
@@ -232,17 +226,12 @@ def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, rout
     assert policy.identity != Policy().identity
 
 
-def test_a_mismatch_of_error_codes_is_the_reason_it_is_blocked_for():
-    mismatch = decide(score=1.0, reason=ERROR_MISMATCH_RULE)
-    assert mismatch == ("blocked", ("error_mismatch",))
-
-
-@pytest.mark.parametrize("because", [DENIED, replace(DENIED, contradiction=0.5)])
+@pytest.mark.parametrize("reason_", [DENIED, replace(DENIED, contradiction=0.5)])
 @pytest.mark.parametrize("policy", [Policy(), Policy(auto_send_at=1.01, block_below=1.0)])
-def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, because):
-    decision, reasons = decide(policy, score=1.0, reason=because, refusal=RefusalKind.PARTIAL)
-    assert (decision, reasons) == ("review", (because.reason,))
-    assert decide(score=1.0, reason=because, degraded=("x",)) == ("review", (because.reason, "x"))
+def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, reason_):
+    decision, reasons = decide(policy, score=1.0, reason=reason_, refusal=RefusalKind.PARTIAL)
+    assert (decision, reasons) == ("review", (reason_.reason,))
+    assert decide(score=1.0, reason=reason_, degraded=("x",)) == ("review", (reason_.reason, "x"))
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(block_below=1.0)])
@@ -250,25 +239,20 @@ def test_a_contradiction_blocks_whatever_the_thresholds(policy):
     assert decide(policy, score=1.0, reason=ERROR_MISMATCH_RULE) == ("blocked", ("error_mismatch",))
 
 
-def test_a_mean_is_sent_only_where_a_lower_threshold_says_so():
-    assert decide(Policy(auto_send_at=4.5), score=5.0) == ("auto_send", ("high_score",))
-    assert decide(Policy(auto_send_at=4.5), score=4.5) == ("auto_send", ("high_score",))
-
-
 SCORES = {Label.TRUE: 5.0, Label.FALSE: 1.0, Label.NOT_GIVEN: 2.0, None: None}
 NAMED = (Evidence("number", "30", 0, 2),)
 
 
-def opinion(label=Label.TRUE, confidence=0.95, **given_):
+def opinion(label=Label.TRUE, confidence=0.95, **answer):
     unsure = UnsureReason.MALFORMED if label is None else None
-    given_ = {"score": SCORES[label], **given_}
-    return Opinion("single", ("m",), "1", label, confidence if label else 0.0, unsure=unsure, **given_)
+    answer = {"score": SCORES[label], **answer}
+    return Opinion("single", ("m",), "1", label, confidence if label else 0.0, unsure=unsure, **answer)
 
 
-def judged(asked, policy=Policy(), **given_):  # noqa: B008 - frozen
-    kind, language = given_.pop("kind", MessageType.BINARY), given_.pop("language", "nl")
+def judged(asked, policy=Policy(), **answer):  # noqa: B008 - frozen
+    kind, language = answer.pop("kind", MessageType.BINARY), answer.pop("language", "nl")
     opinions = asked if isinstance(asked, tuple) else (asked,)
-    decided = policy.decide(ScoredAnswer(given_.pop("score", None), kind, language, **given_), opinions)
+    decided = policy.decide(ScoredAnswer(answer.pop("score", None), kind, language, **answer), opinions)
     return decided.decision, decided.reasons
 
 
@@ -363,21 +347,21 @@ def test_an_opinion_sends_nothing_that_a_check_objects_to_or_of_which_something_
 
 @given(
     st.none() | st.floats(1, 5),
-    st.sampled_from(BECAUSE),
+    st.sampled_from(REASONS),
     st.sampled_from([*_UNDECIDABLE, "scoring_timeout", "scoring_disabled"]),
     st.sampled_from([None, *Label]),
     st.floats(0.01, 1),
 )
 def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_nothing_was_assessed(
-    score, because, gap, label, confidence
+    score, reason_, gap, label, confidence
 ):
     everything = Policy(ask=(*Decision,), ask_never=())
-    given_ = {"score": score, "reason": because, "degraded": (gap,)}
-    assert judged(opinion(label, confidence), everything, **given_) == judged((), everything, **given_)
+    answer = {"score": score, "reason": reason_, "degraded": (gap,)}
+    assert judged(opinion(label, confidence), everything, **answer) == judged((), everything, **answer)
 
 
 @pytest.mark.parametrize(
-    ("because", "score", "doubt"),
+    ("reason_", "score", "doubt"),
     [
         (None, 3.0, Doubt.BOTH_WAYS),
         (None, 1.0, Doubt.BOTH_WAYS),
@@ -387,8 +371,8 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
         (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
     ],
 )
-def test_in_doubt_is_what_the_checks_alone_would_hold_or_send(because, score, doubt):
-    assert Policy().doubt(ScoredAnswer(score, MessageType.BINARY, "nl", because)) is doubt
+def test_in_doubt_is_what_the_checks_alone_would_hold_or_send(reason_, score, doubt):
+    assert Policy().doubt(ScoredAnswer(score, MessageType.BINARY, "nl", reason_)) is doubt
 
 
 def test_a_refusal_is_in_doubt_only_where_it_is_named():
@@ -408,30 +392,15 @@ def test_who_is_asked_about_can_be_named_by_decision_reason_and_score_for_a_type
     assert Policy(overrides=(in_dutch,)).doubt(ScoredAnswer(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
 
 
-@pytest.mark.parametrize(("because", "score"), [(UNDEFINED_COMPONENT_RULE, 1.0), (None, 1.2)])
-def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion(because, score):
+@pytest.mark.parametrize(("reason_", "score"), [(UNDEFINED_COMPONENT_RULE, 1.0), (None, 1.2)])
+def test_what_the_checks_block_is_taken_back_to_a_person_alone_and_only_by_a_sure_opinion(reason_, score):
     asking = Policy(ask=("blocked",), block_below=1.5)
-    blocked = {"score": score, "reason": because, "refusal": RefusalKind.NONE}
-    assert asking.doubt(ScoredAnswer(score, MessageType.BINARY, "nl", because)) is Doubt.ONE_WAY
+    blocked = {"score": score, "reason": reason_, "refusal": RefusalKind.NONE}
+    assert asking.doubt(ScoredAnswer(score, MessageType.BINARY, "nl", reason_)) is Doubt.ONE_WAY
     assert judged(opinion(), asking, **blocked)[0] is Decision.REVIEW
     for other in (opinion(confidence=0.5), opinion(wrong=NAMED), *map(opinion, (None, *Label))):
         if other != opinion():
             assert judged(other, asking, **blocked)[0] is Decision.BLOCKED
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"ask": ("dunno",)}, "'dunno' is neither a decision nor the code of a reason"),
-        ({"ask_from": 4.0, "ask_to": 2.0}, "1 <= ask_from <= ask_to <= 5"),
-        ({"send_confidence": 0.0}, "above 0 and at most 1"),
-        ({"block_confidence": 1.1}, "above 0 and at most 1"),
-        ({"overrides": (Override(language="nl", send_confidence=2.0),)}, "policy for nl"),
-    ],
-)
-def test_a_policy_that_cannot_be_meant_for_judges_is_refused(values, message):
-    with pytest.raises(ValueError, match=message):
-        Policy(**values)
 
 
 ALL = Pauses(frozenset({PauseScope()}))
@@ -439,8 +408,8 @@ UNREAD = Pauses(known=False)
 SENDING = Policy("mine", 4.0, 1.5, Decision.AUTO_SEND, Decision.AUTO_SEND)
 
 
-def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **given_):
-    assessment = ScoredAnswer(given_.pop("score", None), kind, language, **given_)
+def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **answer):
+    assessment = ScoredAnswer(answer.pop("score", None), kind, language, **answer)
     return policy.decide(assessment, asked, holds)
 
 
@@ -461,20 +430,18 @@ def test_what_would_be_sent_is_held_and_why_it_would_have_been_sent_comes_second
     assert decided.policy_version == SENDING.identity
 
 
-def test_what_a_judge_would_send_is_held_too():
+def test_a_pause_holds_what_a_judge_would_send():
     decided = under(ALL, Policy(), asked=(opinion(),), score=3.0)
-    assert (decided.decision, decided.reasons) == (
-        Decision.REVIEW,
-        ("sending_held", "judged_true", "middle_score"),
-    )
+    assert decided.decision is Decision.REVIEW
+    assert decided.reasons == ("sending_held", "judged_true", "middle_score")
 
 
-_MEASURED = [each for each in BECAUSE if each not in (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)]
+_MEASURED = [each for each in REASONS if each not in (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)]
 
 
 @given(
     score=st.none() | st.floats(1, 5),
-    because=st.sampled_from(_MEASURED),
+    reason_=st.sampled_from(_MEASURED),
     refuses=st.sampled_from(list(RefusalKind)),
     gaps=st.lists(st.sampled_from(_UNDECIDABLE), max_size=1),
     label=st.sampled_from([None, *Label]),
@@ -483,9 +450,9 @@ _MEASURED = [each for each in BECAUSE if each not in (Reason.SENDING_HELD, Reaso
 )
 @pytest.mark.parametrize("holds", [ALL, UNREAD])
 def test_a_hold_sends_nothing_and_changes_nothing_else(
-    holds, score, because, refuses, gaps, label, kind, language
+    holds, score, reason_, refuses, gaps, label, kind, language
 ):
-    answer = {"score": score, "reason": because, "refusal": refuses, "degraded": tuple(gaps)}
+    answer = {"score": score, "reason": reason_, "refusal": refuses, "degraded": tuple(gaps)}
     without = under(Pauses(), SENDING, kind, language, (opinion(label),), **answer)
     decided = under(holds, SENDING, kind, language, (opinion(label),), **answer)
     if without.decision is Decision.AUTO_SEND:
@@ -511,11 +478,11 @@ def test_a_hold_is_on_its_type_and_language_and_on_what_may_be_in_that_language(
         assert (decided.decision is Decision.REVIEW) is ((kind, language) in covered)
 
 
-def test_of_several_holds_each_counts():
-    holds = Pauses(frozenset({PauseScope(MessageType.ERROR), PauseScope(language="en")}))
-    assert under(holds, language="en", score=4.5).decision is Decision.REVIEW
-    assert under(holds, kind=MessageType.ERROR, score=4.5).decision is Decision.REVIEW
-    assert under(holds, score=4.5).decision is Decision.AUTO_SEND
+def test_every_pause_counts():
+    pauses = Pauses(frozenset({PauseScope(MessageType.ERROR), PauseScope(language="en")}))
+    held = [{"language": "en"}, {"kind": MessageType.ERROR}, {}]
+    decisions = [under(pauses, score=4.5, **answer).decision for answer in held]
+    assert decisions == [Decision.REVIEW, Decision.REVIEW, Decision.AUTO_SEND]
 
 
 def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
@@ -551,18 +518,10 @@ def test_what_could_not_be_checked_comes_after_the_refusal_that_is_reviewed_all_
     )
 
 
-def test_of_several_gaps_that_leave_it_to_a_person_the_one_that_tells_most_leads():
-    for first, second in pairwise(_UNDECIDABLE_BY_RANK):
+def test_the_most_informative_gap_leads_the_reasons():
+    ranked = "context_insufficient", "retrieval_unavailable", "context_missing", "context_language_differs"
+    for first, second in pairwise((*ranked, "documents_stale")):
         assert decide(score=3.0, degraded=(second, first))[1] == (first, second)
-
-
-_UNDECIDABLE_BY_RANK = (
-    "context_insufficient",
-    "retrieval_unavailable",
-    "context_missing",
-    "context_language_differs",
-    "documents_stale",
-)
 
 
 def test_an_answer_without_a_score_of_which_something_was_not_checked_is_held_for_that():
@@ -602,29 +561,14 @@ def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
     assert not policy.is_settled(assessment, [])
 
 
-def test_thresholds_may_lie_at_the_ends_of_their_range():
+def test_thresholds_may_be_at_the_ends_of_their_range():
     Policy(block_below=1.0, auto_send_at=5.0, ask_from=1.0, ask_to=5.0)
     Policy(ask_from=3.0, ask_to=3.0, send_confidence=1.0, block_confidence=1.0)
-    for values in ({"ask_from": 0.9}, {"ask_to": 5.1}, {"block_below": 2.0, "auto_send_at": 2.0}):
-        with pytest.raises(ValueError, match="policy for all answers: needs 1 <= "):
-            Policy(**values)
-
-
-@pytest.mark.parametrize("overridden", ["send_confidence", "block_confidence", "ask", "ask_never"])
-def test_an_override_is_checked_as_the_policy_is(overridden):
-    wrong = ("dunno",) if overridden.startswith("ask") else 0.0
-    with pytest.raises(ValueError, match="policy for binary nl"):
-        Policy(overrides=(Override(MessageType.BINARY, "nl", **{overridden: wrong}),))
 
 
 def test_a_reason_that_several_give_is_told_once():
     stale = {"degraded": ("documents_stale", "x"), "reason": Reason.DOCUMENTS_STALE}
     assert decide(score=3.0, **stale)[1] == ("documents_stale", "x")
-
-
-def test_a_policy_of_another_content_is_told_by_eight_digits_of_its_hash():
-    assert re.fullmatch(r"mine\+[0-9a-f]{8}", Policy("mine").identity)
-    assert Policy("mine").identity != Policy("mine", hold=True).identity
 
 
 def test_thanks_are_sent_although_nothing_was_found_for_them_and_guides_are_not():

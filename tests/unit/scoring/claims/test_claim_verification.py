@@ -1,4 +1,4 @@
-"""A verifier is asked about the claims that their words leave in doubt, beside the best passage there is."""
+"""A verifier gets the claims in doubt with their best passage, and predictions are matched with claims."""
 
 import itertools
 from dataclasses import replace
@@ -12,6 +12,7 @@ from scoring.claims.claim_verification import (
     IN_DOUBT_BELOW,
     IN_DOUBT_FROM,
     MAX_CLAIMS_IN_DOUBT,
+    Verification,
     claims_in_doubt,
     verify_claims,
 )
@@ -34,12 +35,14 @@ def shares(texts):
     return [each.grounding and each.grounding.share for each in texts.cached(grounded_claims)]
 
 
-def test_what_stands_there_and_what_is_nowhere_is_not_asked_about():
+def test_supported_and_invented_claims_are_not_in_doubt():
     texts = material(f"{SAID} {DOUBTFUL} {INVENTED} Great question!", LINK)
     assert list(claims_in_doubt(texts)) == [1]
+    for answer in (INVENTED, "", "Great!", SAID):
+        assert claims_in_doubt(material(answer, LINK)) == {}
 
 
-def test_question_claim_and_passage_are_those_of_the_texts_as_they_stand():
+def test_question_claim_and_passage_are_the_original_texts():
     texts = material(DOUBTFUL, LINK, "Hi! How *long* does it work?")
     assert list(claims_in_doubt(texts).values()) == [
         VerifierInput("Hi! How *long* does it work?", DOUBTFUL[:-1], LINK[:-1])
@@ -48,7 +51,7 @@ def test_question_claim_and_passage_are_those_of_the_texts_as_they_stand():
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS | st.text(max_size=20), max_size=3))
-def test_at_most_eight_are_asked_about_all_in_doubt_and_none_left_out_tells_less(answer, context):
+def test_at_most_eight_claims_are_verified_and_none_left_out_is_less_certain(answer, context):
     texts = material(answer, context)
     chosen, found = claims_in_doubt(texts), shares(texts)
     assert len(chosen) <= MAX_CLAIMS_IN_DOUBT
@@ -60,7 +63,7 @@ def test_at_most_eight_are_asked_about_all_in_doubt_and_none_left_out_tells_less
         assert all(abs(share - 0.5) >= worst for share in left if IN_DOUBT_FROM <= share < IN_DOUBT_BELOW)
 
 
-def test_of_many_claims_in_doubt_the_eight_are_asked_about_whose_words_tell_least():
+def test_of_many_claims_the_eight_least_certain_are_verified():
     texts = material("The link works for weeks. The mail works for weeks. " * 6, LINK)
     half, third = shares(texts)[:2]
     assert abs(half - 0.5) < abs(third - 0.5)
@@ -78,67 +81,59 @@ def test_a_passage_is_widened_to_about_fifty_words_on_both_sides_and_not_beyond(
     assert "saves every" in each.passage
 
 
-def test_long_texts_are_cut_and_the_best_passage_stays():
+def test_long_texts_are_truncated_around_the_best_passage():
     longest = "word " * 20_000
-    texts = material(f"{DOUBTFUL[:-1]} {longest}", f"{longest}\n{LINK}\n{longest}", longest)
-    for each in claims_in_doubt(material(DOUBTFUL, f"{longest}\n{LINK}\n{longest}", longest)).values():
-        assert each.claim == DOUBTFUL[:-1]
-        assert SAID[:-1] in each.passage
-    assert all(
-        len(each.claim) <= 400 and len(each.passage) <= 800 for each in claims_in_doubt(texts).values()
-    )
+    document = f"{'Word by word. ' * 500}\n\n{LINK}\n\n{longest}"
+    (each,) = claims_in_doubt(material(DOUBTFUL, document)).values()
+    assert each.claim == DOUBTFUL[:-1]
+    assert SAID[:-1] in each.passage
+    claim, passage = f"The link works for {'very ' * 100}two weeks.", f"The link works {'very ' * 200}well."
+    (each,) = claims_in_doubt(material(claim, passage)).values()
+    assert (len(each.claim), len(each.passage)) == (400, 800)
 
 
-class Says:
-    """A verifier that says what it is told to, and remembers what it was asked."""
+class Predicts:
+    """A verifier with fixed predictions that records its calls."""
 
-    def __init__(self, *opinions):
-        self.opinions = opinions
+    def __init__(self, *predictions):
+        self.predictions = predictions
         self.calls = []
 
-    def verify(self, asked, language, seconds):
-        self.calls.append((tuple(asked), language, seconds))
-        return VerifierResult(self.opinions, 0.1)
+    def verify(self, inputs, language, seconds):
+        self.calls.append((tuple(inputs), language, seconds))
+        return VerifierResult(self.predictions, 0.1)
 
 
 class Fails:
-    def verify(self, asked, language, seconds):
+    def verify(self, inputs, language, seconds):
         raise ValueError("these texts")
 
 
+NO = VerifierPrediction(0.2, 0.8, 0)
 PAIRS = {4: VerifierInput("q", "yes", "d"), 2: VerifierInput("q", "no", "d")}
 
 
-def test_all_claims_are_asked_about_at_once_and_keep_their_places():
-    verifier = Says(VerifierPrediction(0.9, 0.1, 0), VerifierPrediction(0.2, 0.8, 0))
-    found = verify_claims(verifier, PAIRS, "nl", 0.5)
-    assert (found.support_probabilities, found.gaps) == ({4: 0.9, 2: 0.2}, ())
-    assert verifier.calls == [(tuple(PAIRS.values()), "nl", 0.5)]
+@pytest.mark.parametrize(
+    ("verifier", "probabilities", "gaps"),
+    [
+        (Predicts(VerifierPrediction(0.9, 0.1, 0), NO), {4: 0.9, 2: 0.2}, ()),
+        (Predicts(None, NO), {2: 0.2}, ("verifier_timeout",)),
+        (Predicts(VerifierPrediction(1.0000001, 0, 0), NO), {4: 1.0, 2: 0.2}, ()),
+        (Fails(), {}, ("verifier_failed",)),
+    ],
+    ids=["both", "timeout", "rounding", "failure"],
+)
+def test_predictions_are_matched_with_their_claims(verifier, probabilities, gaps):
+    result = verify_claims(verifier, PAIRS, "nl", 0.5)
+    assert (result.support_probabilities, result.gaps) == (probabilities, gaps)
+    assert getattr(verifier, "calls", [])[:1] in ([], [(tuple(PAIRS.values()), "nl", 0.5)])
 
 
-def test_where_nothing_is_in_doubt_nobody_is_asked():
-    verifier = Says()
-    assert verify_claims(verifier, {}, "en", 0.5) == verify_claims(Fails(), {}, "en", 0.5)
-    assert verifier.calls == []
+def test_without_claims_in_doubt_the_verifier_is_not_called():
+    assert verify_claims(Fails(), {}, "en", 0.5) == Verification({})
 
 
-def test_what_there_was_no_time_for_is_left_out_and_told():
-    found = verify_claims(Says(None, VerifierPrediction(0.2, 0.8, 0)), PAIRS, "en", 0.5)
-    assert (found.support_probabilities, found.gaps) == ({2: 0.2}, ("verifier_timeout",))
-
-
-def test_a_model_that_fails_is_told_and_nothing_else_happens():
-    found = verify_claims(Fails(), PAIRS, "en", 0.5)
-    assert (found.support_probabilities, found.gaps) == ({}, ("verifier_failed",))
-
-
-def test_a_probability_that_rounding_has_raised_above_one_is_one():
-    assert verify_claims(
-        Says(VerifierPrediction(1.0000001, 0, 0)), {0: PAIRS[2]}, "en", 0.5
-    ).support_probabilities == {0: 1.0}
-
-
-def test_time_is_kept_by_the_clock_of_the_model_between_its_batches():
+def test_the_timeout_is_checked_between_batches():
     verifier, seconds = open_verifier(TINY), itertools.count()
     verifier._clock = lambda: float(next(seconds))
     pairs = {place: replace(PAIRS[4], passage="other " * place) for place in range(8)}
@@ -146,8 +141,3 @@ def test_time_is_kept_by_the_clock_of_the_model_between_its_batches():
     assert sorted(found.support_probabilities) == [0, 1]
     assert found.gaps == ("verifier_timeout",)
     assert verify_claims(verifier, pairs, "en", 100).gaps == ()
-
-
-@pytest.mark.parametrize("answer", [INVENTED, "", "Great!", SAID])
-def test_an_answer_without_doubt_has_nothing_to_ask(answer):
-    assert claims_in_doubt(material(answer, LINK)) == {}

@@ -19,11 +19,10 @@ from scoring import (
     Scorer,
     ScorerOptions,
 )
-from scoring.scorer.profile import get_profile
 from scoring.scorer.score import mean_score
-from scoring.values.exchange import Evidence, FeatureValue
-from scoring.values.version import SCORER_VERSION
-from tests.unit.scoring.scoring_support import judged
+from scoring.values.exchange import FeatureValue
+from scoring.values.scored_answer import SCORER_VERSION
+from tests.unit.scoring.scoring_support import judged, kinds
 
 SCORER, PAPER = Scorer(), Scorer("paper")
 GUIDE = "1. Open the **Leave** tab of the employee.\n2. Enter at most 90 days.\n3. Click **Save**."
@@ -52,16 +51,12 @@ def test_a_document_that_is_marked_is_sent_in_reply_to_its_title(scorer):
     assert [(each.text, each.document_id) for each in found.evidence] == [(GUIDE, "leave")]
 
 
-def test_what_only_the_context_holds_or_is_not_marked_is_not_sent():
+def test_a_document_that_is_only_in_the_context_or_not_marked_or_may_be_stale_is_not_sent():
     assert judge(GUIDE).decision == "review"
     unmarked = (replace(STORE[0], auto_send=False),)
-    assert judged(SCORER, Exchange(HOW, GUIDE, (LEAVE,), published_documents=unmarked)).decision == "review"
-    assert (
-        judged(
-            SCORER, Exchange(HOW, GUIDE, (LEAVE,), published_documents=STORE), ("documents_stale",)
-        ).decision
-        == "review"
-    )
+    exchange = Exchange(HOW, GUIDE, (LEAVE,), published_documents=STORE)
+    assert judged(SCORER, replace(exchange, published_documents=unmarked)).decision == "review"
+    assert judged(SCORER, exchange, ("documents_stale",)).decision == "review"
 
 
 def test_an_undefined_component_wins_over_a_verbatim_guide():
@@ -69,12 +64,10 @@ def test_an_undefined_component_wins_over_a_verbatim_guide():
     assert (judgement.decision, judgement.score) == ("blocked", pytest.approx(1.4))
     assert judgement.reasons == ("undefined_component",)
     (components,) = (value for value in judgement.features if value.name == "components_defined")
-    assert [(evidence.kind, evidence.text) for evidence in components.evidence] == [
-        ("undefined_component", "Undo")
-    ]
+    assert kinds(components) == [("undefined_component", "Undo")]
 
 
-def test_other_answers_are_held_for_a_person():
+def test_other_answers_are_reviewed():
     judgement = judge("You enter leave on the **Leave** tab.")
     assert (judgement.decision, judgement.reasons) == ("review", ("middle_score",))
     assert 1 <= judgement.score <= 5
@@ -111,7 +104,7 @@ def test_with_a_part_of_the_context_missing_there_is_a_score_and_a_person_decide
     assert judgement.reasons == ("context_missing", "undefined_component")
 
 
-def test_nothing_degraded_is_sent():
+def test_a_degraded_answer_is_not_sent():
     judgement = judge(GUIDE, degraded=("translator_down",))
     assert (judgement.decision, judgement.score, judgement.degraded) == ("review", 5, ("translator_down",))
 
@@ -200,7 +193,7 @@ def test_any_exchange_gets_a_judgement_with_a_reason(question, answer, context, 
         (Exchange(HOW, "So.", (Passage("d", "So.", "\udbff"),)), "title of a passage"),
     ],
 )
-def test_half_of_a_character_is_refused_without_a_quotation(exchange, name):
+def test_a_lone_surrogate_is_refused_without_quoting_the_text(exchange, name):
     with pytest.raises(LoneSurrogateError, match=f"^the {name} holds half of a character"):
         judged(SCORER, exchange)
 
@@ -232,18 +225,6 @@ def test_pipelines_on_demand_judge_the_same_and_wrong_ones_are_refused_at_once()
         assert judged(demanding, exchange) == judged(SCORER, exchange)
     with pytest.raises(PipelineError, match="'nope' cannot be loaded"):
         Scorer(options=ScorerOptions(pipelines=(("nl", "nope"),), on_demand=True))
-
-
-def test_the_score_is_the_scaled_mean_of_the_features_that_apply():
-    values = [FeatureValue("a", 0.5), FeatureValue("b", 1.0), FeatureValue("c", None)]
-    rules = get_profile("paper").rules
-    assert mean_score(values, rules).value == pytest.approx(4.0)
-    assert mean_score([FeatureValue("c", None)], rules).value is None
-    undefined = FeatureValue("components_defined", 0.9, (Evidence("misplaced_component", "x", 0, 1),))
-    assert mean_score([undefined, values[1]], rules).value == 1
-    guide = FeatureValue("verbatim_document", 1.0, (Evidence("verbatim_document", "x", 0, 1),))
-    assert mean_score([guide, values[0]], rules).value == 5
-    assert mean_score([guide, undefined], rules).value == 1
 
 
 def test_the_score_is_the_same_to_the_last_digit_however_a_python_adds_up():
