@@ -19,14 +19,12 @@ MAX_DOCUMENT_CHARACTERS = 50_000
 _QUESTION = re.compile(r".{1,300}")
 # What is to be filled in, or does not show: in code and links, too.
 _UNFINISHED = re.compile(
-    r"[{}]|<[%!/A-Za-z]|\[[^\]\n]*\](?!\()|&#?\w{1,40};|%\w{1,40}%|\$[A-Za-z_(]|\?\?\?|_{3}|\.{4}"
+    r"[{}]|<[%!/A-Za-z]|\[[^\[\]\n]*\](?!\()|&#?\w{1,40};|%\w{1,40}%|\$[A-Za-z_(]|\?\?\?|_{3}|\.{4}"
     r"|(?i:lorem ipsum|\bx{3,}|\binvullen\b|\bto be (?:added|filled)|\bfill in here)"
     r"|\b(?:T\.?O\.?D\.?O|TBD|TBC|TBA|FIXME|XXX+|TKTK|N\.?T\.?B|n\.t\.b)\b"
 )
-# A word, in which an apostrophe is a letter, or one sign.
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|\S")
 _FINAL = re.compile(r"(?<=[^\W_])[?.]\Z")
-_BEHIND_GREETING = frozenset(",!.")
+_BEHIND_GREETING = re.compile(r"[,!.]\Z")
 _FINITE_VERB = "*"
 # A shorter paragraph does not tell its language.
 _FEWEST_WORDS = 10
@@ -43,9 +41,10 @@ def quoted_document(
     1. The document's publisher marked it (``auto_send``), and the mark can work (:func:`sending_problem`).
     2. The answer cites it, and is all of it as the store has it, character for character. Only the kind of
        line ends, blank lines around it, and a first heading that repeats its title may be missing.
-    3. The question, without a greeting of one word and a final ? or ., is its title: the same words and
-       signs in the same order, but for the case of the first word. Either the title begins with an opener as
-       well ("how do I"), or it is the deed behind one ("Delete a draft invoice", "Een concept verwijderen").
+    3. The question, without a greeting of one word and a final ? or ., is its title, character for character
+       but for the case of the first letter and the kind of apostrophe. Either the title is a question too
+       ("How do I ...?"), or it is the action behind an opener ("Delete a draft invoice", "Een concept
+       verwijderen").
     4. The document and the question are in the language of ``lexicon``, as far as can be told, and the
        document is not for another region.
 
@@ -94,10 +93,10 @@ def _text_problem(document: PublishedDocument) -> str | None:
 def _title_problem(title: str, lexicon: Lexicon | None) -> str | None:
     if lexicon is None or lexicon.sending is None:
         return "how questions begin in its language is not known (`[sending]` of a lexicon)"
-    named, words = _tokens(title), lexicon.sending
-    if any(_behind_opener(named, words)) or (named and _is_action_title(named, words)):
+    named, words = _words(title), lexicon.sending
+    if _is_question(named, words) or _is_action_title(named, words):
         return None
-    return 'its title is neither a question ("How do I delete a draft?") nor a deed ("Delete a draft")'
+    return 'its title is neither a question ("How do I delete a draft?") nor an action ("Delete a draft")'
 
 
 def is_visible(text: str) -> bool:
@@ -140,47 +139,51 @@ def _strip_blank_lines(text: str) -> str:
     return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
 
 
-def _tokens(text: str) -> list[str]:
-    """Return the words and signs of a question or title, the first word in lower case."""
-    found = [each.replace("’", "'") for each in _TOKEN.findall(_FINAL.sub("", text.strip()))]
-    return [each.lower() if not place or each == "I" else each for place, each in enumerate(found)]
+def _words(text: str) -> list[str]:
+    """Return what is between single spaces, the first letter in lower case.
+
+    Two spaces have an empty word between them.
+    """
+    text = text.strip().replace("’", "'")
+    return f"{text[:1].lower()}{text[1:]}".split(" ")
 
 
 def _is_question_for(question: str, title: str, words: SendingWords) -> bool:
-    """Say whether a question is a title, by itself or behind an opener."""
-    asked, named = _tokens(question), _tokens(title)
-    if asked and asked[0] in words.greetings:
-        del asked[: 2 if asked[1:2] and asked[1] in _BEHIND_GREETING else 1]
-        asked = _tokens(" ".join(asked))
-    deeds = list(_behind_opener(asked, words))
-    is_named = asked == named or (named in deeds and _is_action_title(named, words))
-    return bool(deeds) and is_named
+    """Return whether a question is a title, or asks for the action that a title names."""
+    asked, named = _words(_FINAL.sub("", question)), _words(title)
+    if _BEHIND_GREETING.sub("", asked[0]) in words.greetings:
+        asked = _words(" ".join(asked[1:]))
+    if _is_question(named, words):
+        return asked == _words(_FINAL.sub("", title.strip()))
+    return _is_action_title(named, words) and named in _behind_opener(asked, words)
 
 
-def _behind_opener(tokens: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
-    """Yield what stands behind an opener, with the verb that is part of it where titles have it."""
+def _is_question(named: Sequence[str], words: SendingWords) -> bool:
+    return any(_behind_opener(named, words))
+
+
+def _behind_opener(asked: Sequence[str], words: SendingWords) -> Iterator[list[str]]:
+    """Yield what is behind an opener, with the verb that is part of it where titles have it."""
     for opener in words.openers:
-        said, rest = tokens[: len(opener)], list(tokens[len(opener) :])
-        if (
-            rest
-            and len(said) == len(opener)
-            and all(b in (a, _FINITE_VERB) for a, b in zip(said, opener, strict=True))
-        ):
-            verb = next((a for a, b in zip(said, opener, strict=True) if b == _FINITE_VERB), None)
-            if verb is None:
-                yield rest
-            elif verb in words.deeds:
-                yield from ([verb, *rest], [*rest, words.deeds[verb]])
+        begin, rest = ["i" if each == "I" else each for each in asked[: len(opener)]], [*asked[len(opener) :]]
+        if not rest or any(b not in (a, _FINITE_VERB) for a, b in zip(begin, opener, strict=True)):
+            continue
+        if _FINITE_VERB not in opener:
+            yield rest
+        elif (verb := begin[opener.index(_FINITE_VERB)]) in words.deeds:
+            yield from ([verb, *rest], [*rest, words.deeds[verb]])
 
 
 def _is_action_title(named: Sequence[str], words: SendingWords) -> bool:
-    """Say whether a title begins with a verb and an article, or with an article and ends with a verb.
+    """Return whether a title begins with a verb and an article, or with an article and ends with a verb.
 
-    Without one "Open invoices" may be a thing, and the capital of "Teams verwijderen" that of a name.
+    Without one "Open invoices" may be a thing, and the capital of "Teams verwijderen" that of a name. A title
+    with a mark at its end ("Delete the files report?") could be the question without it.
     """
     first, second, last = named[0], named[min(1, len(named) - 1)], named[-1]
-    return (first in words.deeds and second in words.articles) or (
-        first in words.articles and words.deeds.get(last) == last
+    return not last.endswith(("?", ".")) and (
+        (first in words.deeds and second in words.articles)
+        or (first in words.articles and words.deeds.get(last) == last)
     )
 
 

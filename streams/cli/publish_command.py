@@ -73,7 +73,7 @@ def publish_documents(
 
     A file's id is its path below the folder without `.md`, `.html` or `.htm`, its title the first heading.
     Front matter may state `language`, `title`, `url` and `auto_send: true`, which lets the page be sent as
-    it is in reply to its title (in HTML `<meta name="truthgate:auto-send" content="true">`); a page that is
+    it is in reply to its title; a page that is
     marked so in vain is named on standard error. Pages of several languages go in one go: with
     `--language nl --language en` the folders `nl` and `en` hold them, and their ids begin with `nl/` and
     `en/`.

@@ -31,8 +31,8 @@ _BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
 def read_html(content: bytes) -> HelpPage:
     """Read a page: what stands in ``main``, or in its only ``article``, else all but what is around it.
 
-    The title is the first heading, else that of the page; the language that of its ``lang``. The mark to be
-    sent is ``<meta name="truthgate:auto-send" content="true">``.
+    The title is the first heading, else that of the page; the language that of its ``lang``. It cannot be
+    marked to be sent: what a browser shows of the page and the text that is read here may differ.
 
     Args:
         content: the file; its encoding is found as browsers do.
@@ -48,7 +48,6 @@ def read_html(content: bytes) -> HelpPage:
         _text_of(soup.find(list(_HEADINGS))) or _text_of(soup.find("title")),
         _attribute(whole, "lang"),
         _attribute(soup.find("link", rel="canonical"), "href"),
-        _attribute(soup.find("meta", attrs={"name": "truthgate:auto-send"}), "content"),
     )
 
 
