@@ -140,8 +140,7 @@ def _score(server: LibreTranslate, folder: Path, *arguments: str) -> tuple[int, 
         environment={
             "TRUTHGATE_TRANSLATION__PROVIDER": "libretranslate",
             "TRUTHGATE_TRANSLATION__BASE_URL": server.url,
-            "TRUTHGATE_TRANSLATION__ATTEMPTS": "1",
-            "TRUTHGATE_TRANSLATION__CACHE": str(folder / "translations.sqlite3"),
+            "TRUTHGATE_DOCUMENTS__STORE": str(folder / "store"),
         },
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr

@@ -94,7 +94,7 @@ def _environment(server: LibreTranslate, folder: Path) -> dict[str, str]:
     return {
         "TRUTHGATE_TRANSLATION__PROVIDER": "libretranslate",
         "TRUTHGATE_TRANSLATION__BASE_URL": server.url,
-        "TRUTHGATE_TRANSLATION__CACHE": str(folder / "translations.sqlite3"),
+        "TRUTHGATE_DOCUMENTS__STORE": str(folder / "store"),
     }
 
 

@@ -59,7 +59,6 @@ def test_every_setting_is_one_of_ours_and_leads_to_the_other_parts(settings: Set
     assert {name for name in SERVICES["worker"]["environment"] if not name.startswith(PREFIX)} == set()
     host, _, port = settings.kafka.bootstrap_servers.partition(":")
     assert f"://{host}:{port}," in SERVICES[host]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
-    assert settings.translation.mode == "auto"
     assert settings.translation.base_url == "http://libretranslate:5000"
     assert settings.translation.provider in SERVICES
     assert [service["environment"] for service in OWN.values()] == [SERVICES["worker"]["environment"]] * 3

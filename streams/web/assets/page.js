@@ -602,7 +602,7 @@ function thresholds(found) {
   return [
     `for such answers: sent ${found.auto_send_at < 5 ? `from ${found.auto_send_at} on` : "by a rule alone"}, blocked ${found.block_below > 1 ? `below ${found.block_below}` : "by a rule alone"}`,
     `without a score for their type: ${words(found.unscored)}; refusals: ${words(found.refusal)}`,
-    `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}, with a score from ${found.ask_from} to ${found.ask_to}`,
+    `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}`,
     `by its confidence an opinion sends from ${found.send_confidence} on, blocks from ${found.block_confidence} on`,
     ...(found.hold ? ["nothing is sent by itself (policy.hold)"] : []),
   ].map((told) => el("li", {}, told));

@@ -1,4 +1,4 @@
-"""The judges of a demo are those of a person's settings, with their keys and without their files."""
+"""The judges of a demo are those of a person's settings, with their keys."""
 
 import json
 from pathlib import Path
@@ -9,23 +9,21 @@ from streams.cli.command_output import UsageError
 from streams.cli.demo.demo_command import _judges, _variables
 from streams.settings import DocumentSettings, JudgeSettings, Settings
 
-ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1", "cafile": "/ca.pem"}
+ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1"}
 
 
-def test_a_demo_asks_with_the_key_that_is_set_and_leaves_the_files_of_a_worker_alone() -> None:
+def test_a_demo_asks_with_the_key_and_the_budget_that_are_set() -> None:
     judges = {
         "endpoints": {"small": ENDPOINT},
         "chain": [{"judges": ["small"], "method": "cot"}],
-        "budget": {"requests_per_day": 9, "file": "/spent.json"},
-        "kept": {"file": "/kept.sqlite3", "mib": 3},
+        "budget": {"requests_per_day": 9},
     }
     asked = _judges(Settings(judges=JudgeSettings.model_validate(judges)))
     variables = {name: json.loads(value) for name, value in _variables({"judges": asked}).items()}
     assert variables == {
         "TRUTHGATE_JUDGES__ENDPOINTS": {"small": ENDPOINT},
         "TRUTHGATE_JUDGES__CHAIN": [{"judges": ["small"], "method": "cot"}],
-        "TRUTHGATE_JUDGES__BUDGET": {"requests_per_day": 9, "file": None},
-        "TRUTHGATE_JUDGES__KEPT": {"mib": 3},
+        "TRUTHGATE_JUDGES__BUDGET": {"requests_per_day": 9},
     }
 
 

@@ -105,7 +105,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
     }
     context = [{"document_id": "d-1", "title": TITLE, "text": GUIDE}]
     documents = tmp_path / "documents.jsonl"
-    documents.write_text(json.dumps({**context[0], "language": "en"}))
+    documents.write_text(json.dumps({**context[0], "language": "en", "auto_send": True}))
     file = written(
         tmp_path / "rated.jsonl",
         {**quoting, "context": context, "answer_id": "wrongly-sent", "rating": 1},

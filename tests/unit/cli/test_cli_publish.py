@@ -97,7 +97,7 @@ def test_a_document_that_is_marked_to_be_sent_in_vain_is_told(capsys: pytest.Cap
 def test_two_marked_documents_of_one_title_in_one_language_are_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one, other = marked("one"), marked("other", title="how  do I delete a draft?")
+    one, other = marked("one"), marked("other", title="how do I delete a draft?")
     (told,) = warnings_of([one, one, other], capsys)
     assert told.startswith("truthgate: warning: other: marked auto_send, and so is one of the same title: ")
     assert warnings_of([one, replace(other, auto_send=False)], capsys) == []

@@ -307,14 +307,3 @@ def test_a_temporary_folder_that_does_not_serve_is_one_line_and_wrong_usage(
         "truthgate: TMPDIR: no scoring process can be started with this temporary folder: "
         "AF_UNIX path too long\n"
     )
-
-
-def test_settings_that_translate_if_one_can_say_so_where_nobody_can(tmp_path: Path) -> None:
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text('{"question": "Can I?", "answer": "Yes."}\n')
-    done = truthgate_here("score", answers, environment={"TRUTHGATE_TRANSLATION__MODE": "auto"})
-    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    told = (
-        "truthgate: warning: nothing is translated: no translator is configured (set translation.provider)\n"
-    )
-    assert done.stderr == told

@@ -52,8 +52,7 @@ def judged(
     """Give the verdicts, what was told on standard error, and the exit code."""
     config = answers.with_name("truthgate.toml")
     config.write_text(
-        f'[judges.endpoints.small]\nbase_url = "{endpoint.url}"\nmodel = "small"\nlogprobs = false\n'
-        f"attempts = 1\n{settings}",
+        f'[judges.endpoints.small]\nbase_url = "{endpoint.url}"\nmodel = "small"\n{settings}',
         "utf-8",
     )
     done = truthgate_here("score", answers, "--config", config, environment=environment)
@@ -108,28 +107,9 @@ def test_a_worker_beside_it_that_has_its_files_locked_is_not_disturbed(
     answers: Path, endpoint: LlmEndpoint, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    spent = store / SPENT_NAME
-    environment = {
-        "TRUTHGATE_DOCUMENTS__STORE": str(store),
-        "TRUTHGATE_JUDGES__BUDGET__FILE": str(spent),
-    }
-    with lock_directory(store, f"{SPENT_NAME}.lock", "judges.budget.file"):
+    environment = {"TRUTHGATE_DOCUMENTS__STORE": str(store)}
+    with lock_directory(store, f"{SPENT_NAME}.lock", "documents.store"):
         before = sorted(store.iterdir())
         verdicts, told, code = judged(answers, endpoint, environment=environment)
         assert sorted(store.iterdir()) == before
     assert (len(verdicts), told, code) == (5, "", 0)
-
-
-def test_opinions_are_kept_only_in_a_file_that_is_named(
-    answers: Path, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
-    for _ in range(2):
-        judged(answers, endpoint)
-    assert len(endpoint.asked) == 10
-    for _ in range(2):
-        verdicts, _, _ = judged(
-            answers, endpoint, environment={"TRUTHGATE_JUDGES__KEPT__FILE": str(tmp_path / "kept.sqlite3")}
-        )
-        assert {verdict["decision"] for verdict in verdicts} == {"blocked"}
-    assert len(endpoint.asked) == 15
-    assert WRONG.encode() not in (tmp_path / "kept.sqlite3").read_bytes()

@@ -142,7 +142,6 @@ def test_documents_of_several_files_are_searched_together(
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": f"http://{NOBODY}",
                 "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
                 "TRUTHGATE_RETRIEVAL__FLOOR": "0.5",
-                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_ATTEMPTS": "1",
             },
             3,
             "the documents cannot be indexed: http: embeddings_unreachable",

@@ -173,7 +173,7 @@ async def test_who_is_in_doubt_is_asked_about(tmp_path: Path) -> None:
     )
     with LlmEndpoint(lambda _: said) as endpoint:
         (config := tmp_path / "truthgate.toml").write_text(
-            f'[judges.endpoints.small]\nbase_url = "{endpoint.url}"\nmodel = "small"\nlogprobs = false\n',
+            f'[judges.endpoints.small]\nbase_url = "{endpoint.url}"\nmodel = "small"\n',
             "utf-8",
         )
         with Server(SETTINGS, tmp_path, "--config", config) as server:

@@ -80,7 +80,6 @@ def complaint(config: Path | None = None) -> str:
         ("truthgate_web__port", "abc", ["WEB__PORT: "]),
         ("TRUTHGATE_TELEMETRY__OTLP_ENDPOINT", "collector:4317", ["OTLP_ENDPOINT: ", "http or https URL"]),
         ("TRUTHGATE_TELEMETRY__OTLP_HEADERS", "a=b", ["OTLP_HEADERS: should be a table, as JSON"]),
-        ("TRUTHGATE_TELEMETRY__OTLP_CERTFILE", "tls.crt", ["telemetry: ", "otlp_keyfile go together"]),
         ("TRUTHGATE_TELEMETRY__SAMPLING_RATIO", "1.5", ["SAMPLING_RATIO: ", "should be at most 1, not 1.5"]),
         (
             "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS",
@@ -246,13 +245,11 @@ def test_choices_are_known_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
         ("TOPICS__REPLICATION_FACTOR", ["99999", "0", "-2"]),
         ("TOPICS__RETENTION_DAYS", ["9999999999"]),
         ("ENCODING__MAX_VALUE_BYTES", ["9999999999"]),
-        ("DOCUMENTS__WAIT_SECONDS", ["nan"]),
+        ("DOCUMENTS__WAIT_TIMEOUT_SECONDS", ["nan"]),
         ("DOCUMENTS__STALE_AFTER_SECONDS", ["inf", "nan", "1e300"]),
-        ("DOCUMENTS__REBUILD_AFTER_SECONDS", ["inf", "nan", "1e300"]),
         ("SCORING__PROCESSES", ["999999"]),
         ("FLOW__SESSION_TIMEOUT_SECONDS", ["inf", "1e300"]),
         ("FLOW__ANSWER_TIMEOUT_SECONDS", ["inf", "1e300"]),
-        ("FLOW__MAX_POLL_RECORDS", ["9999999999"]),
         ("HEALTH__STALL_TIMEOUT_SECONDS", ["inf"]),
     ],
 )

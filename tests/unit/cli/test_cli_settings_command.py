@@ -17,15 +17,6 @@ from tests.support.llm_endpoint import LlmEndpoint
     [
         # Root may do anything there by its permissions, and cannot.
         ({"TRUTHGATE_DOCUMENTS__STORE": "/proc/store"}, "documents.store: cannot write to /proc/store: "),
-        ({"TRUTHGATE_RETRIEVAL__INDEX": "/proc/index"}, "retrieval.index: cannot write to /proc/index: "),
-        (
-            {
-                "TRUTHGATE_JUDGES__BUDGET__FILE": "/proc/spent/today.json",
-                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__BASE_URL": "http://vllm/v1",
-                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL": "m",
-            },
-            "judges.budget.file: cannot write to /proc/spent: ",
-        ),
     ],
 )
 def test_a_folder_where_nothing_can_be_written_is_one_line_and_exit_code_2(

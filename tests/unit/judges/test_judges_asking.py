@@ -101,7 +101,7 @@ def test_requests_and_keys_are_the_same_in_another_process():
 def fingerprint():
     long = ReferenceDocuments(tuple(Passage(str(n), f"One {n}.\n\nTwo {n}.\n\nThree.") for n in range(40)))
     case = Case("One two?", "Three of one.", long)
-    keys = [r.key for m in METHODS for r in judge(m, FALSE, case, longest=200)[1].requests]
+    keys = [r.key for m in METHODS for r in judge(m, FALSE, case, max_characters=200)[1].requests]
     return json.dumps([*keys, opinion_key(case, "single", JudgeOptions(), MODELS)])
 
 
@@ -229,7 +229,7 @@ def test_the_readme_says_of_every_method_where_it_comes_from_and_what_its_confid
         {"samples": 0},
         {"judges": ()},
         {"temperature": -0.1},
-        {"longest": 0},
+        {"max_characters": 0},
         {"rounds": 0},
         {"max_tokens": 0},
     ],

@@ -298,7 +298,7 @@ def test_without_a_reference_nobody_is_asked(method, case):
 
 
 def test_an_answer_too_long_to_be_read_whole_is_not_asked_about():
-    opinion, endpoint = judge("single", TRUE, Case("q", "a" * 200, DOCUMENTS.reference), longest=100)
+    opinion, endpoint = judge("single", TRUE, Case("q", "a" * 200, DOCUMENTS.reference), max_characters=100)
     assert (opinion.unsure, endpoint.rounds) == (UnsureReason.TOO_LONG, [])
 
 
@@ -312,7 +312,7 @@ def test_words_that_are_not_in_the_answer_are_dropped_and_their_kind_is_kept():
 def test_documents_that_are_too_long_are_shortened_and_the_request_says_so():
     text = "\n\n".join(["Something about printers."] * 500 + ["An invoice can be undone within 14 days."])
     case = Case(DOCUMENTS.question, ANSWER, ReferenceDocuments((Passage("d", text),)))
-    opinion, endpoint = judge("single", TRUE, case, longest=500)
+    opinion, endpoint = judge("single", TRUE, case, max_characters=500)
     (request,) = endpoint.requests
     assert request.shortened
     assert opinion.shortened

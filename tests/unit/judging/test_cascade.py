@@ -360,11 +360,11 @@ def test_a_link_names_the_models_behind_its_judges_so_that_another_model_has_oth
     given_ = JudgeSettings.model_validate(
         {
             "endpoints": {"small": {"base_url": "http://a/v1", "model": "m-1"}},
-            "chain": [{"method": "adaptive", "judges": ["small"], "steps": 2}],
+            "chain": [{"method": "adaptive", "judges": ["small"]}],
         }
     )
     (link,) = chain_from_settings(given_)
-    assert (link.method, link.options.steps) == ("adaptive", 2)
+    assert (link.method, link.options.judges) == ("adaptive", ("small",))
     assert link.models == {"small": "http://a/v1 m-1"}
 
 

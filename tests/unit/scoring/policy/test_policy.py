@@ -139,9 +139,6 @@ INVALID = [
     ({"declined": Decision.BLOCKED}, "refusal and declined must be review or auto_send"),
     ({"overrides": (Override(MessageType.BINARY, refusal=Decision.BLOCKED),)}, "policy for binary: refusal"),
     ({"ask": ("dunno",)}, "'dunno' is neither a decision nor the code of a reason"),
-    ({"ask_from": 4.0, "ask_to": 2.0}, "1 <= ask_from <= ask_to <= 5"),
-    ({"ask_from": 0.9}, "1 <= ask_from <= ask_to <= 5"),
-    ({"ask_to": 5.1}, "1 <= ask_from <= ask_to <= 5"),
     ({"send_confidence": 0.0}, "above 0 and at most 1"),
     ({"block_confidence": 1.1}, "above 0 and at most 1"),
     ({"overrides": (Override(language="nl", send_confidence=2.0),)}, "policy for nl"),
@@ -381,12 +378,11 @@ def test_a_refusal_is_in_doubt_only_where_it_is_named():
     assert Policy(ask=("refusal",), ask_never=()).doubt(refusal) is Doubt.BOTH_WAYS
 
 
-def test_who_is_asked_about_can_be_named_by_decision_reason_and_score_for_a_type_and_language():
+def test_who_is_asked_about_can_be_named_by_decision_and_reason_for_a_type_and_language():
     blocked = ScoredAnswer(1.0, MessageType.ERROR, "nl", UNDEFINED_COMPONENT_RULE)
     assert Policy(ask=("undefined_component",)).doubt(blocked) is Doubt.ONE_WAY
     assert Policy(ask=("blocked",), ask_never=("undefined_component",)).doubt(blocked) is None
     middling = ScoredAnswer(3.0, MessageType.ERROR, "nl")
-    assert Policy(ask_from=2.0, ask_to=2.9).doubt(middling) is None
     in_dutch = Override(language="nl", ask=())
     assert Policy(overrides=(in_dutch,)).doubt(middling) is None
     assert Policy(overrides=(in_dutch,)).doubt(ScoredAnswer(3.0, MessageType.ERROR, "en")) is Doubt.BOTH_WAYS
@@ -538,18 +534,6 @@ def test_what_is_sent_from_a_score_on_and_blocked_below_one_holds_for_that_score
     ]
 
 
-@pytest.mark.parametrize(
-    ("score", "doubt"), [(1.99, None), (2.0, Doubt.BOTH_WAYS), (3.0, Doubt.BOTH_WAYS), (3.01, None)]
-)
-def test_who_is_asked_about_by_score_holds_for_both_ends(score, doubt):
-    assert Policy(ask_from=2.0, ask_to=3.0).doubt(ScoredAnswer(score, MessageType.BINARY, "nl")) is doubt
-
-
-def test_a_band_of_scores_leaves_out_no_answer_without_one():
-    unscored = ScoredAnswer(None, MessageType.BINARY, "nl", Reason.NO_APPLICABLE_FEATURE)
-    assert Policy(ask_from=2.0, ask_to=3.0).doubt(unscored) is Doubt.BOTH_WAYS
-
-
 def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
     policy = Policy(send_confidence=0.7, block_confidence=0.8)
     assessment = ScoredAnswer(3.0, MessageType.BINARY, "nl")
@@ -562,8 +546,8 @@ def test_an_opinion_that_is_exactly_as_sure_as_is_asked_for_decides():
 
 
 def test_thresholds_may_be_at_the_ends_of_their_range():
-    Policy(block_below=1.0, auto_send_at=5.0, ask_from=1.0, ask_to=5.0)
-    Policy(ask_from=3.0, ask_to=3.0, send_confidence=1.0, block_confidence=1.0)
+    Policy(block_below=1.0, auto_send_at=5.0)
+    Policy(send_confidence=1.0, block_confidence=1.0)
 
 
 def test_a_reason_that_several_give_is_told_once():
