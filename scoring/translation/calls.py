@@ -133,9 +133,12 @@ class BatchTranslator:
     observer: TranslationObserver
     _closing: threading.Event = field(default_factory=threading.Event, init=False)
 
-    def close(self) -> None:
-        """Stop retrying, and close the connections."""
+    def stop(self) -> None:
+        """Start no further calls, and stop retrying."""
         self._closing.set()
+
+    def close(self) -> None:
+        """Close the connections, which no call may use any more."""
         self.provider.close()
 
     def batches(self, sentences: Sequence[str], max_characters: int) -> Iterator[tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """Translates exchanges into English: question, answer and documents (paper, section VI-A)."""
 
 import asyncio
+import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -89,11 +90,16 @@ class ExchangeTranslator:
         self._recent = RecentTranslations(_MAX_RECENT_CHARACTERS, _RETRY_FAULT_SECONDS)
 
     def close(self) -> None:
-        """Start no further calls, stop retrying, and close the resources."""
-        self._calls.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Start no further calls, stop retrying, and close the cache; connections once the last call ended."""
+        self._calls.stop()
+        # A call that connects while its client is closed would leave its connection open.
+        threading.Thread(target=self._close_connections, name="translation-close", daemon=True).start()
         if self._cache:
             self._cache.close()
+
+    def _close_connections(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        self._calls.close()
 
     async def translate(self, exchange: Exchange, language: str, timeout_seconds: float) -> Translation:
         """Translate an exchange from ``language`` (ISO 639-1) within a timeout.
