@@ -90,7 +90,7 @@ class ExchangeTranslator:
         self._recent = RecentTranslations(_MAX_RECENT_CHARACTERS, _RETRY_FAULT_SECONDS)
 
     def close(self) -> None:
-        """Start no further calls, stop retrying, and close the cache; connections once the last call ended."""
+        """Start no further calls and stop retrying; connections are closed when the last call has ended."""
         self._calls.stop()
         # A call that connects while its client is closed would leave its connection open.
         threading.Thread(target=self._close_connections, name="translation-close", daemon=True).start()
