@@ -327,10 +327,10 @@ class RateAlert:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """What an operator says of sending by itself (topic ``controls``, compacted).
+class Pause:
+    """An operator pauses or resumes automatic sending (topic ``controls``, compacted).
 
-    ``status`` is ``held`` or ``resumed``; ``message_type`` and ``language`` None are all of them.
+    ``status`` is ``paused`` or ``resumed``; ``message_type`` and ``language`` None are all of them.
     """
 
     status: str
@@ -341,4 +341,4 @@ class Hold:
     reason: ReasonText
 
 
-Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert | Hold
+Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert | Pause

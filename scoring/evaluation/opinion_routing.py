@@ -18,7 +18,7 @@ from scoring.values.rules import Reason
 DecideCase = Callable[[JudgedCase, float], Decision]
 
 _SHIPPED = Policy().thresholds(MessageType.UNSPECIFIED, None)
-#: Reasons to hold an answer that let an opinion send it; all others are rules that speak against it.
+#: Reasons for review that let an opinion send the answer; all others are rules that speak against it.
 _SENDABLE_REASONS = frozenset(Reason) - {Reason.MESSAGE_TYPE_NOT_SCORED}
 
 
@@ -42,7 +42,7 @@ class SendingRow:
 
 
 def decide_by_opinion(judged: JudgedCase, tau: float) -> Decision:
-    """Decide by the opinion alone, from this confidence on, as the shipped policy does what checks hold."""
+    """Decide by the opinion alone, from this confidence on, as the shipped policy does in review."""
     return _decide(Decision.REVIEW, judged, tau, may_be_sent=True)
 
 
@@ -160,8 +160,8 @@ def curve(
 ) -> tuple[CurvePoint, ...]:
     """Ask about more and more of the answers, the most doubtful first.
 
-    First come those that an opinion may send as well as hold or block, as a worker asks first where its
-    budget runs short; then those that it may only block; last those that the checks block, which a worker
+    First come those that an opinion may send or block, as a worker asks first where its budget runs short;
+    then those that it may only block; last those that the checks block, which a worker
     asks about only where its policy says so. Among these the checks are least sure of what has no score, and
     then of what is near the middle. Where they are equally sure, chance decides, always the same way: the
     order of files must not.

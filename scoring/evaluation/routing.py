@@ -1,4 +1,4 @@
-"""Decisions by rating: what was sent, held and blocked, and the precision of each check."""
+"""Decisions by rating: sent, reviewed and blocked answers, and the precision of each check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> Rou
     return RoutingRow(rating, len(decisions), **shares)
 
 
-# What nobody would have wanted: what a person holds can still go either way.
+# What nobody would have wanted; an answer under review can still go either way.
 _WRONG = frozenset({(Label.FALSE, Decision.AUTO_SEND), (Label.TRUE, Decision.BLOCKED)})
 
 

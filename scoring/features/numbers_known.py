@@ -44,8 +44,8 @@ class NumbersKnown(Feature):
     (``figures_follow``), or that may follow but cannot be computed, is known too. The value is known / all,
     in [0, 1]; not applicable without numbers.
 
-    Evidence: ``unknown_number`` for a number without any source; ``derived_number``, which only holds the
-    answer for review, for one that a single plain computation gives
+    Evidence: ``unknown_number`` for a number without any source; ``derived_number``, which only sends
+    the answer to review, for one that a single plain computation gives
     (:class:`scoring.figures.number_derivation.DerivableNumbers`).
 
     Measured on the 1,199 rated answers of six products (see ``training/rated``), untrue : true : rated 3:

@@ -50,7 +50,7 @@ _CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in RULES_BY_KIND.
 class Doubt(StrEnum):
     """What an opinion can do for an answer in doubt."""
 
-    #: An opinion can send it, hold it for review or block it.
+    #: An opinion can send it, leave it for review or block it.
     BOTH_WAYS = "both_ways"
     #: Checks object, blocked it, or could not be made: no opinion can send it.
     ONE_WAY = "one_way"
@@ -75,7 +75,7 @@ class Policy:
     if the judge read all documents. :func:`decide_with_opinion` combines it with the checks. ``declined`` is
     the decision for an answer that says that it has none, where a judge finds that right.
 
-    With ``hold`` nothing is sent: what would have been is reviewed. Operators can pause running workers
+    With ``pause`` nothing is sent: what would have been is reviewed. Operators can pause running workers
     likewise, see :class:`~scoring.policy.thresholds.Pauses`.
 
     Raises ValueError where thresholds are out of range or order, or where refusals would be blocked.
@@ -109,7 +109,7 @@ class Policy:
     send_confidence: float = 0.9
     block_confidence: float = 0.9
     declined: Decision = Decision.REVIEW
-    hold: bool = False
+    pause: bool = False
 
     def __post_init__(self) -> None:
         """Check the thresholds of every combination that an override can make."""
@@ -127,8 +127,8 @@ class Policy:
     @property
     def paused_scopes(self) -> frozenset[PauseScope]:
         """The scopes that the policy itself pauses; overrides may resume parts of them."""
-        everything = (PauseScope(),) if self.hold else ()
-        parts = (PauseScope(each.message_type, each.language) for each in self.overrides if each.hold)
+        everything = (PauseScope(),) if self.pause else ()
+        parts = (PauseScope(each.message_type, each.language) for each in self.overrides if each.pause)
         return frozenset((*everything, *parts))
 
     def thresholds(self, message_type: MessageType, language: str | None) -> Thresholds:
@@ -178,7 +178,7 @@ class Policy:
             )
             reasons = (opinion_reason, reason)
         if decision is Decision.AUTO_SEND and (
-            pause := Reason.SENDING_HELD if thresholds.hold else pauses.reason(*subject)
+            pause := Reason.SENDING_PAUSED if thresholds.pause else pauses.reason(*subject)
         ):
             decision, reasons = Decision.REVIEW, (pause, *reasons)
         others = (scored_answer.reason, *scored_answer.degraded)

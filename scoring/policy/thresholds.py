@@ -32,7 +32,7 @@ class Override:
     send_confidence: float | None = None
     block_confidence: float | None = None
     declined: Decision | None = None
-    hold: bool | None = None
+    pause: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse an override that covers everything, like the policy itself, or nothing."""
@@ -58,7 +58,7 @@ class Thresholds:
     send_confidence: float
     block_confidence: float
     declined: Decision
-    hold: bool
+    pause: bool
 
     def is_in_doubt(self, decision: Decision, reason: str) -> bool:
         """Return whether an answer is in doubt after this decision of the checks."""
@@ -154,7 +154,7 @@ class PauseScope:
 
     def __post_init__(self) -> None:
         """Refuse an invalid language code."""
-        check_language("a hold", self.language)
+        check_language("a pause", self.language)
 
     def covers(self, message_type: MessageType, language: str | None) -> bool:
         """Return whether the pause covers an answer; an unknown language may be any, so it is covered."""
@@ -172,8 +172,8 @@ class Pauses:
     def reason(self, message_type: MessageType, language: str | None) -> Reason | None:
         """Return why an answer of this type in this language is not to be sent, or None."""
         if any(scope.covers(message_type, language) for scope in self.scopes):
-            return Reason.SENDING_HELD
-        return None if self.known else Reason.HOLDS_UNKNOWN
+            return Reason.SENDING_PAUSED
+        return None if self.known else Reason.PAUSES_UNKNOWN
 
 
 NO_PAUSES: Final = Pauses()

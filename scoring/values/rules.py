@@ -23,10 +23,10 @@ class Code(StrEnum):
 class RuleEffect(StrEnum):
     """A rule's decision, whatever the thresholds; BLOCK and REVIEW set the score to 1, SEND to 5."""
 
-    BLOCK = "blocks"
+    BLOCK = "block"
     #: For a rule with too many false positives to block.
-    REVIEW = "holds"
-    SEND = "sends"
+    REVIEW = "review"
+    SEND = "send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,9 @@ class Reason(Code):
     )
     SCORING_TIMEOUT = "scoring_timeout", "Scoring the answer exceeded its timeout."
     SCORING_DISABLED = "scoring_disabled", "Scoring is switched off."
-    SENDING_HELD = "sending_held", "The answer would have been sent, but sending is paused."
-    HOLDS_UNKNOWN = (
-        "holds_unknown",
+    SENDING_PAUSED = "sending_paused", "The answer would have been sent, but sending is paused."
+    PAUSES_UNKNOWN = (
+        "pauses_unknown",
         "The answer would have been sent, but whether sending is paused could not be read.",
     )
     JUDGED_TRUE = "judged_true", "A language model is confident that the documents say so."

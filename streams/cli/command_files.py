@@ -279,5 +279,5 @@ class MissingDocuments:
 
     @property
     def exit_code(self) -> ExitCode:
-        """How the command ends: such answers are held, since what they rest on could not be looked at."""
+        """How the command ends: such answers go to review, since what they rest on could not be looked at."""
         return ExitCode.BAD_INPUT if self._lines else ExitCode.DONE

@@ -24,7 +24,7 @@ from streams.cli.command_output import (
 from streams.cli.company_terms_commands import app as company_terms_app
 from streams.cli.document_commands import app as documents_app
 from streams.cli.monitoring_commands import app as monitoring_app
-from streams.cli.pause_commands import hold, holds, resume
+from streams.cli.pause_commands import pause, paused, resume
 from streams.cli.publish_command import publish_documents
 from streams.cli.replay_command import replay
 from streams.cli.score_command import score
@@ -57,9 +57,9 @@ app.command("replay")(replay)
 app.command("publish-documents")(publish_documents)
 app.command("tail")(tail)
 app.command("explain")(explain.explain)
-app.command("hold")(hold)
+app.command("pause")(pause)
 app.command("resume")(resume)
-app.command("holds")(holds)
+app.command("paused")(paused)
 app.add_typer(company_terms_app, name="company-terms")
 app.add_typer(company_terms_app, name="lexicon", hidden=True)  # as it was called before
 app.add_typer(documents_app, name="documents")
@@ -83,7 +83,7 @@ def truthgate(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end."),
     ] = False,
 ) -> None:
-    """Judge every answer of a support chatbot: send it, hold it for a person, or block it.
+    """Judge every answer of a support chatbot: send it, leave it for review, or block it.
 
     Start with `truthgate demo`: it needs nothing but this package.
 

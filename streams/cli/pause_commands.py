@@ -1,4 +1,4 @@
-"""`truthgate hold`, `resume` and `holds`."""
+"""`truthgate pause`, `resume` and `paused`."""
 
 import asyncio
 import getpass
@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from schemas import DecodeError, EncodeError, Hold
+from schemas import DecodeError, EncodeError, Pause
 from schemas.records import rfc3339
 from scoring.policy import PauseScope, Policy
 from scoring.text.language_detection import language_code
@@ -27,15 +27,15 @@ from streams.kafka.topics import Topics
 from streams.pause.pause_state import CODEC, PauseEntry, PauseState, PauseStatus, describe_scope, pause_key
 from streams.settings import Settings, load_settings
 
-_SOURCE = "hold"
+_SOURCE = "pause"
 
 
 class OperatorAction:
-    """What an operator says, of whatever answers.
+    """The records that an operator writes, for any scope.
 
     Args:
         settings: name the topic.
-        by: who says it.
+        by: the operator.
         reason: why.
         at: when, aware.
     """
@@ -47,53 +47,53 @@ class OperatorAction:
         self._at = at or datetime.now(UTC)
 
     def pause(self, scope: PauseScope) -> OutgoingRecord:
-        """Make the record that holds these answers; raises UsageError for what no worker could read."""
+        """Return the record that pauses a scope; raises UsageError if no worker could read it."""
         return self._record(scope, PauseStatus.PAUSED)
 
     def resume(self, entry: PauseEntry) -> OutgoingRecord:
-        """Make the record that undoes this one, in its partition; one that cannot be read is deleted."""
+        """Return the record that ends a pause, in its partition; a tombstone for one that cannot be read."""
         if entry.scope is None:
-            headers = event_headers(self._id(entry.key), "Hold.deleted", _SOURCE)
+            headers = event_headers(self._id(entry.key), "Pause.deleted", _SOURCE)
             return OutgoingRecord(self._topic, entry.key, None, headers, entry.partition)
         return self._record(entry.scope, PauseStatus.RESUMED, entry.partition)
 
     def _record(self, scope: PauseScope, status: PauseStatus, partition: int | None = None) -> OutgoingRecord:
         key = pause_key(scope)
-        hold = Hold(status, scope.message_type, scope.language, self._at, self._by, self._reason)
-        headers = event_headers(self._id(key), "Hold", _SOURCE)
-        return OutgoingRecord(self._topic, key, _encode(hold), headers, partition)
+        pause = Pause(status, scope.message_type, scope.language, self._at, self._by, self._reason)
+        headers = event_headers(self._id(key), "Pause", _SOURCE)
+        return OutgoingRecord(self._topic, key, _encode(pause), headers, partition)
 
     def _id(self, key: bytes) -> str:
         return f"{key.decode(errors='backslashreplace')}@{rfc3339(self._at)}"
 
 
-def _encode(hold: Hold) -> bytes:
-    """Write a record; one that workers could not read would hold everything, and is refused here."""
+def _encode(pause: Pause) -> bytes:
+    """Encode a record; one that workers could not read would pause everything, and is refused here."""
     try:
-        value = CODEC.encode(hold)
-        CODEC.decode(value, Hold)
+        value = CODEC.encode(pause)
+        CODEC.decode(value, Pause)
     except (EncodeError, DecodeError) as error:
-        raise UsageError(f"this cannot be said: {error}") from error
+        raise UsageError(f"the pause cannot be written: {error}") from error
     return value
 
 
 async def active_pauses(settings: Settings) -> tuple[PauseEntry, ...]:
-    """Read what operators hold now; raises as :func:`open_topics` does."""
-    held, _ = await active_pauses_and_offsets(settings)
-    return held
+    """Read the pauses in force; raises as :func:`open_topics` does."""
+    active, _ = await active_pauses_and_offsets(settings)
+    return active
 
 
 async def active_pauses_and_offsets(settings: Settings) -> tuple[tuple[PauseEntry, ...], Offsets]:
-    """Read what operators hold now, and where what changes it begins; raises as :func:`open_topics` does."""
-    board, topic = PauseState(), Topics(settings.kafka.topic_prefix).controls
+    """Read the pauses in force, and the offsets of later changes; raises as :func:`open_topics` does."""
+    state, topic = PauseState(), Topics(settings.kafka.topic_prefix).controls
     async with open_topics(settings.kafka, topic, isolation_level="read_uncommitted") as (reader, log):
         async for records in reader.read_between(log.beginning_offsets, log.end_offsets):
-            board.apply(records)
-    return board.active, log.end_offsets
+            state.apply(records)
+    return state.active, log.end_offsets
 
 
 def entry_name(entry: PauseEntry) -> str:
-    """Name what a record holds: which answers, or where it stands that cannot be read."""
+    """Name the answers that a record pauses, or the offset of an unreadable one."""
     return (
         describe_scope(entry.scope)
         if entry.scope
@@ -102,40 +102,43 @@ def entry_name(entry: PauseEntry) -> str:
 
 
 def entry_sentence(entry: PauseEntry) -> str:
-    """Say what a record holds or lets go, since when, who says so and why."""
+    """Return a sentence about a record: what it pauses or resumes, since when, by whom and why."""
     if entry.error:
-        return (
-            f"nothing is sent: the record of the holds at {_location(entry)} cannot be read ({entry.error})"
-        )
-    if (said := entry.record) is None:
-        return f"the record of the holds at {_location(entry)} takes away what was under its key"
-    what = "sending goes on" if entry.resumed else "sending is held"
-    return f"{what}: {entry_name(entry)}, since {_moment(said.at)} by {said.by}: {said.reason}"
+        return f"nothing is sent: the pause at {_location(entry)} cannot be read ({entry.error})"
+    if (pause := entry.record) is None:
+        return f"the record at {_location(entry)} deletes the pause of its key"
+    what = "sending is resumed" if entry.resumed else "sending is paused"
+    return f"{what}: {entry_name(entry)}, since {_moment(pause.at)} by {pause.by}: {pause.reason}"
 
 
-def pauses_as_json(policy: Policy, held: Iterable[PauseEntry]) -> Iterator[dict[str, Any]]:
-    """Describe what the settings hold, and after it what operators do, as values of JSON."""
+def pauses_as_json(policy: Policy, entries: Iterable[PauseEntry]) -> Iterator[dict[str, Any]]:
+    """Yield the pauses by the settings, then those by operators, as JSON values."""
     for scope in _own(policy):
         yield {"source": "settings", "message_type": scope.message_type, "language": scope.language}
-    for entry in held:
-        if said := entry.record:
-            of = {"message_type": said.message_type, "language": said.language}
-            told = {"since": rfc3339(said.at), "by": said.by, "reason": said.reason}
-            yield {"source": "operator", **of, **told}
+    for entry in entries:
+        if pause := entry.record:
+            yield {
+                "source": "operator",
+                "message_type": pause.message_type,
+                "language": pause.language,
+                "since": rfc3339(pause.at),
+                "by": pause.by,
+                "reason": pause.reason,
+            }
         else:
             yield {"source": "unreadable", "at": _location(entry), "error": entry.error}
 
 
-def pause_table(policy: Policy, held: Iterable[PauseEntry]) -> Table:
-    """Lay out the same for people."""
-    laid_out = Table("held", "since", "by", "why", box=None, pad_edge=False)
+def pause_table(policy: Policy, entries: Iterable[PauseEntry]) -> Table:
+    """Return the same as a table."""
+    table = Table("paused", "since", "by", "why", box=None, pad_edge=False)
     for scope in _own(policy):
-        laid_out.add_row(describe_scope(scope), "", "the settings", "policy.hold")
-    for entry in held:
-        said = entry.record
-        cells = (_moment(said.at), said.by, said.reason) if said else ("", "", entry.error or "")
-        laid_out.add_row(entry_name(entry), *(Text(printable(cell)) for cell in cells))
-    return laid_out
+        table.add_row(describe_scope(scope), "", "the settings", "policy.pause")
+    for entry in entries:
+        pause = entry.record
+        cells = (_moment(pause.at), pause.by, pause.reason) if pause else ("", "", entry.error or "")
+        table.add_row(entry_name(entry), *(Text(printable(cell)) for cell in cells))
+    return table
 
 
 def _own(policy: Policy) -> list[PauseScope]:
@@ -156,33 +159,35 @@ Why = Annotated[
         "--reason",
         "-r",
         metavar="TEXT",
-        help="Why. Everybody sees it in `holds`, in `tail` and on the page: name no customer.",
+        help="Why. Everybody sees it in `paused`, in `tail` and on the page: name no customer.",
     ),
 ]
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who. Default: the name of the user.")]
 MessageTypes = Annotated[
     list[MessageType] | None,
-    typer.Option("--message-type", "-t", help="Only answers to such questions; may be repeated."),
+    typer.Option("--message-type", "-t", help="Only answers to this type of question; may be repeated."),
 ]
 Languages = Annotated[
     list[str] | None,
-    typer.Option("--language", "-l", metavar="CODE", help="Only answers in it, such as nl; may be repeated."),
+    typer.Option(
+        "--language", "-l", metavar="CODE", help="Only answers in this language, such as nl; may be repeated."
+    ),
 ]
 
 
-def hold(
+def pause(
     reason: Why,
     message_type: MessageTypes = None,
     language: Languages = None,
     by: By = None,
     config: ConfigFile = None,
 ) -> None:
-    """Stop sending by itself, at once, in all workers: what would be sent goes to review.
+    """Stop automatic sending in all workers at once: what would be sent goes to review.
 
-    It lasts until `truthgate resume`, also over restarts. What is blocked stays blocked. What a worker had
-    decided on before it heard of the hold, within a second as a rule, is still sent.
+    The pause lasts until `truthgate resume`, also over restarts. What is blocked stays blocked. What a
+    worker decided before it read the pause, usually within a second, is still sent.
 
-    Example: `truthgate hold --reason "prices on the help pages are wrong" --message-type instruction`
+    Example: `truthgate pause --reason "prices on the help pages are wrong" --message-type instruction`
     """
     check_languages("--language", language)
     settings = load_settings(config)
@@ -190,7 +195,7 @@ def hold(
     scopes = _scopes(message_type, language)
     records = [change.pause(scope) for scope in scopes]
     asyncio.run(send_each(settings, records))
-    say(f"sending is held: {', '.join(map(describe_scope, scopes))}")
+    say(f"sending is paused: {', '.join(map(describe_scope, scopes))}")
 
 
 def resume(
@@ -198,7 +203,7 @@ def resume(
     message_type: MessageTypes = None,
     language: Languages = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Let everything go that is held, also what cannot be read.")
+        bool, typer.Option("--all", help="End every pause, also those that cannot be read.")
     ] = False,
     unreadable: Annotated[
         bool, typer.Option("--unreadable", help="Only remove records that no worker can read.")
@@ -206,41 +211,41 @@ def resume(
     by: By = None,
     config: ConfigFile = None,
 ) -> None:
-    """Let answers be sent by themselves again: those of one hold, named as it was named, or `--all`.
+    """Resume automatic sending: end the pause of this message type and language, or `--all`.
 
-    What was held meanwhile stays with the people: nothing is sent afterwards. Exit code 1 when nothing is
-    held by that name, and then nothing is changed.
+    What went to review meanwhile stays there: nothing is sent afterwards. Exit code 1 when there is no such
+    pause, and then nothing is changed.
 
     Example: `truthgate resume --reason "pages are right again" --message-type instruction`
     """
     settings = load_settings(config)
     if every + unreadable + bool(message_type or language) > 1:
         raise UsageError("--all, --unreadable and --message-type or --language exclude each other")
-    # A code of two letters that is none may be held by an earlier release, which took it.
+    # An earlier release accepted codes of two letters that are no language: those must stay resumable.
     check_languages("--language", (each for each in language or () if language_code(each) is None))
     change = OperatorAction(settings, _who(by), _why(reason))
     wanted = [None] if unreadable else _scopes(message_type, language)
-    gone, left = asyncio.run(_resume(settings, change, None if every else wanted))
-    say(f"sending goes on: {', '.join(map(entry_name, gone))}")
-    own = (f"{describe_scope(scope)} (policy.hold)" for scope in settings.policy.paused_scopes)
+    ended, left = asyncio.run(_resume(settings, change, None if every else wanted))
+    say(f"sending is resumed: {', '.join(map(entry_name, ended))}")
+    own = (f"{describe_scope(scope)} (policy.pause)" for scope in settings.policy.paused_scopes)
     if names := [*map(entry_name, left), *own]:
-        say(f"still held: {', '.join(names)}")
+        say(f"still paused: {', '.join(names)}")
 
 
-def holds(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Show what is held: which answers, since when, by whom and why.
+def paused(as_json: AsJson = False, config: ConfigFile = None) -> None:
+    """Show the pauses in force: which answers, since when, by whom and why.
 
-    Example: `truthgate holds`
+    Example: `truthgate paused`
     """
     settings = load_settings(config)
-    policy, held = settings.policy, asyncio.run(active_pauses(settings))
+    policy, entries = settings.policy, asyncio.run(active_pauses(settings))
     if as_json:
-        for each in pauses_as_json(policy, held):
+        for each in pauses_as_json(policy, entries):
             write_line(json_line(each))
-    elif held or policy.paused_scopes:
-        ResultConsole().print(pause_table(policy, held))
+    elif entries or policy.paused_scopes:
+        ResultConsole().print(pause_table(policy, entries))
     else:
-        say("nothing is held")
+        say("nothing is paused")
 
 
 def _scopes(message_types: list[MessageType] | None, languages: list[str] | None) -> list[PauseScope]:
@@ -265,22 +270,24 @@ def _who(by: str | None) -> str:
         return said
     try:
         return getpass.getuser()
-    except (KeyError, OSError) as error:  # in a container there may be no user of that number
+    except (KeyError, OSError) as error:  # a container may have no user of this number
         raise UsageError("the user has no name here: say who with --by") from error
 
 
 async def _resume(
     settings: Settings, change: OperatorAction, wanted: Sequence[PauseScope | None] | None
 ) -> tuple[list[PauseEntry], list[PauseEntry]]:
-    """Let go what is wanted, everything for None; return what that was, and what is left.
+    """End the pauses of these scopes, or of all for None; return them, and those that are left.
 
-    A scope of None stands for what cannot be read. Raises CommandFailed where one of them is not held.
+    A scope of None stands for unreadable records. Raises CommandFailed if one of the scopes is not paused.
     """
-    held = await active_pauses(settings)
-    chosen = [entry for entry in held if wanted is None or entry.scope in wanted]
+    active = await active_pauses(settings)
+    chosen = [entry for entry in active if wanted is None or entry.scope in wanted]
     missing = set(wanted or ()) - {entry.scope for entry in chosen}
     if missing or not chosen:
-        names = sorted(describe_scope(each) if each else "what is unreadable" for each in missing)
-        raise CommandFailed(f"no hold is on {', '.join(names) or 'anything'}: see `truthgate holds`")
+        names = sorted(describe_scope(each) if each else "unreadable records" for each in missing)
+        raise CommandFailed(
+            f"nothing is paused for {', '.join(names) or 'any answers'}: see `truthgate paused`"
+        )
     await send_each(settings, map(change.resume, chosen))
-    return chosen, [entry for entry in held if entry not in chosen]
+    return chosen, [entry for entry in active if entry not in chosen]

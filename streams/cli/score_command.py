@@ -78,8 +78,8 @@ def score(
     that could not be translated are judged as they are; with --translate always the exit code is 3 then.
     It is 3, too, where answers were to be searched for and could not be, or where language models of
     judges.endpoints were to be asked and gave no opinion, and 1 where answers took longer to score than
-    scoring.timeout_seconds or name documents that are not there; these are held for review. What
-    judges.budget is spent for is held, too: it counts for each run alone.
+    scoring.timeout_seconds or name documents that are not there; these go to review. So does what
+    judges.budget is spent for: it counts for each run alone.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """

@@ -89,7 +89,9 @@ def render_text(question: Question, found: RetrievalResult) -> Iterator[Text]:
         yield Text("   ") + highlighted_excerpt(hit.text, found_at, _WIDTH, _BEFORE, "bold black on yellow")
         yield Text()
     if found.hits and not found.is_sufficient:
-        yield Text("all below the relevance floor: an answer would be held, context insufficient", "yellow")
+        yield Text(
+            "all below the relevance floor: an answer would go to review, context insufficient", "yellow"
+        )
 
 
 def _compared(hit: Hit, floor: float | None) -> Text:

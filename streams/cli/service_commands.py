@@ -55,10 +55,10 @@ def serve(
     It listens at web.port (6066): for this machine alone, unless web.verdicts.token is set, which clients
     then send as a bearer token. `/v1/openapi.json` describes it; `/healthz`, `/readyz` and `/metrics` are
     those of a worker. Documents are read once, at the start: a line or page that cannot be used is named on
-    standard error, and the others count. web.verdicts has the limits; with policy.hold nothing is sent.
+    standard error, and the others count. web.verdicts has the limits; with policy.pause nothing is sent.
 
-    Where kafka.bootstrap_servers is set, or with --from-kafka, it follows the holds on sending there
-    (`truthgate hold`), and with web.verdicts.publish its verdicts are on the topics too.
+    Where kafka.bootstrap_servers is set, or with --from-kafka, it follows the pauses of sending there
+    (`truthgate pause`), and with web.verdicts.publish its verdicts are on the topics too.
 
     Example: `truthgate serve --documents help.jsonl`
     """

@@ -160,7 +160,7 @@ def check(
     """Say all that is wrong with the settings, and with files, folders and packages that they name.
 
     No service is asked but with --ask-judges. Exit code 2 when a worker would not start with them, 3 when a
-    language model does not reply, which holds answers for review and keeps no worker from starting. What is
+    language model does not reply, which sends answers to review and keeps no worker from starting. What is
     set and changes nothing is told on standard error, and is no failure.
 
     Example: `truthgate settings check --config truthgate.toml --ask-judges`

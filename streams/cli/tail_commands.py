@@ -63,8 +63,8 @@ def tail(
     A line shows time, decision, score, message type, answer id, reasons, the words at fault, what language
     models said, and the documents with their versions that were looked up or retrieved. Below it stand
     claims that were checked, with the passages they were compared with: ✗ contradicted, ? not found,
-    ≈ similar, with those of its words that the passage lacks, ✓ supported; --json has all of them. What
-    operators hold back from being sent is told on standard error, at the start and whenever it changes.
+    ≈ similar, with those of its words that the passage lacks, ✓ supported; --json has all of them. Pauses
+    of sending are written to standard error, at the start and whenever they change.
     `truthgate explain` tells everything about one of them.
 
     A verdict is shown that has one of each kind of what is named: `--reason low_score --reason refusal
@@ -83,7 +83,7 @@ def tail(
 
 async def _tail(
     settings: Settings,
-    holds: str,
+    controls: str,
     topics: tuple[str, ...],
     period: TimeRange,
     verdict_filter: VerdictFilter,
@@ -92,17 +92,17 @@ async def _tail(
 ) -> None:
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     shown, console = 0, None if as_json else ResultConsole()
-    held, known = await active_pauses_and_offsets(settings)
-    for entry in held:
+    active, known = await active_pauses_and_offsets(settings)
+    for entry in active:
         say(entry_sentence(entry))
     outage = OutageReporter()
-    followed = follow(settings.kafka, *topics, holds, period=period, check=outage.check)
+    followed = follow(settings.kafka, *topics, controls, period=period, check=outage.check)
     async with aclosing(followed) as records:
         async for record in records:
             outage.clear()
-            if record.topic == holds:
-                # --since reads what was held before, too, which is no news.
-                if record.offset >= known.get(TopicPartition(holds, record.partition), 0):
+            if record.topic == controls:
+                # --since also reads earlier pauses, which are no news.
+                if record.offset >= known.get(TopicPartition(controls, record.partition), 0):
                     say(entry_sentence(read_entry(record)))
             elif (verdict := await decode_verdict(record, codec)) and verdict_filter.matches(verdict):
                 _show(verdict, console)

@@ -60,7 +60,7 @@ class RepeatedVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ReasonExplanation:
-    """Why an answer was sent, held or blocked: a code, what it means, and what to do; empty if not known."""
+    """A reason of the decision: code, meaning, and what to do; empty if not known."""
 
     code: str
     meaning: str
@@ -80,7 +80,7 @@ class RuleRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RuleExplanation:
-    """A rule whose evidence was found: ``severity`` is blocks, holds or sends.
+    """A rule whose evidence was found: ``severity`` is block, review or send.
 
     ``contradiction``, in [0, 1], is how surely it speaks against the answer; ``kinds`` are those of the
     evidence, and ``features`` gave it.
@@ -231,13 +231,13 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "scoring.timeout_seconds a higher value."
     ),
     Reason.SCORING_DISABLED: "Judge it by hand, or switch judging on (scoring.enabled).",
-    Reason.SENDING_HELD: (
-        "Send it by hand if it is right. `truthgate holds` says who holds what and why, `truthgate "
-        "resume` lets it go on."
+    Reason.SENDING_PAUSED: (
+        "Send it by hand if it is right. `truthgate paused` shows who paused what and why; `truthgate "
+        "resume` resumes it."
     ),
-    Reason.HOLDS_UNKNOWN: (
-        "Send it by hand if it is right, and see why the holds cannot be read: alert "
-        "TruthgateHoldsUnknown in the runbook."
+    Reason.PAUSES_UNKNOWN: (
+        "Send it by hand if it is right, and see why the pauses cannot be read: alert "
+        "TruthgatePausesUnknown in the runbook."
     ),
     Reason.JUDGED_TRUE: (
         "Nothing. If it is untrue after all, raise policy.send_confidence, or narrow policy.ask."

@@ -110,9 +110,9 @@ class TopicReader:
 
     def pause_only(self, partitions: Collection[TopicPartition]) -> None:
         """Read nothing of these partitions until the next call, and all others."""
-        held = self.consumer.paused()
-        self.consumer.pause(*(at for at in partitions if at not in held))
-        self.consumer.resume(*(at for at in held if at not in partitions))
+        paused = self.consumer.paused()
+        self.consumer.pause(*(at for at in partitions if at not in paused))
+        self.consumer.resume(*(at for at in paused if at not in partitions))
 
     async def poll(self, wait: float, max_records: int = _MAX_RECORDS) -> list[ConsumerRecord]:
         """Return the next records, in order within a partition; ``positions`` are those after them.

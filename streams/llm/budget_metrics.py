@@ -24,7 +24,7 @@ class BudgetMetrics(BudgetObserver):
             "truthgate.judge_budget_left",
             "What is left of this worker's share of the budget in the present minute and day of UTC, for "
             "each limit that is set; 0 while it has no partitions.",
-            "0: answers in doubt are held, degraded judge_budget_spent; `judges.budget`.",
+            "0: answers in doubt go to review, degraded judge_budget_spent; `judges.budget`.",
             MetricLabel("window", ("minute", "day")),
             _OF,
         )

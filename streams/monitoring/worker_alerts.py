@@ -159,23 +159,23 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
 
 def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
     yield AlertingRule(
-        name="TruthgateSendingHeld",
+        name="TruthgateSendingPaused",
         expression=deployment.aggregate(
-            "max", deployment.series("truthgate_holds"), "message_type", "language"
+            "max", deployment.series("truthgate_pauses"), "message_type", "language"
         )
         + " > 0",
         for_seconds=deployment.scaled_minutes(4 * 60),
         severity="info",
-        summary="Sending is held: message type {{ $labels.message_type }}, language {{ $labels.language }}",
+        summary="Sending is paused: message type {{ $labels.message_type }}, language {{ $labels.language }}",
         description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
-        "and customers wait. Nobody may remember the hold.",
+        "and customers wait. The pause may have been forgotten.",
     )
-    known = deployment.aggregate("min", deployment.series("truthgate_holds_known"), "instance")
+    known = deployment.aggregate("min", deployment.series("truthgate_pauses_known"), "instance")
     yield AlertingRule(
-        name="TruthgateHoldsUnknown",
+        name="TruthgatePausesUnknown",
         expression=unless_kafka_is_silent(deployment, f"{known} == 0", "instance"),
         for_seconds=deployment.scaled_minutes(1),
-        summary="Worker {{ $labels.instance }} does not know what is held",
-        description="It cannot read the holds on sending, so it sends nothing by itself: what it would send "
-        "goes to review.",
+        summary="Worker {{ $labels.instance }} does not know the pauses",
+        description="It cannot read the pauses, so it sends nothing by itself: what it would send goes to "
+        "review.",
     )

@@ -1,1 +1,1 @@
-"""Holds on sending: what operators say of it in a topic, and every worker that follows them."""
+"""Pauses of sending: operators write them to the topic `controls`, and every worker follows it."""

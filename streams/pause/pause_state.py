@@ -1,4 +1,4 @@
-"""What is paused now, by the records of the topic `controls`."""
+"""The pauses in force, from the records of the topic `controls`."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,25 +8,25 @@ from typing import Final
 
 from aiokafka import ConsumerRecord
 
-from schemas import Codec, DecodeError, Hold
+from schemas import Codec, DecodeError, Pause
 from scoring.policy import Pauses, PauseScope
 from scoring.values.exchange import MessageType
 
-#: Without a registry, whatever the settings say: who wants to stop sending must not have to wait for one.
+#: Without a schema registry, whatever the settings say: pausing must not depend on one.
 CODEC: Final = Codec()
 
 _ANY: Final = "*"
 
 
 class PauseStatus(StrEnum):
-    """What the record of a scope says; whatever else is there counts as held."""
+    """The status of a scope in its record; workers take any other value as paused."""
 
-    PAUSED = "held"
+    PAUSED = "paused"
     RESUMED = "resumed"
 
 
 class UnreadablePause(Exception):
-    """A record of which cannot be told what it holds; ``error_type`` is a stable code."""
+    """A record that cannot be read; ``error_type`` is a stable code."""
 
     def __init__(self, error_type: str) -> None:
         super().__init__(error_type)
@@ -38,38 +38,38 @@ def pause_key(scope: PauseScope) -> bytes:
     return f"{scope.message_type or _ANY}/{scope.language or _ANY}".encode()
 
 
-def pause_scope(hold: Hold) -> PauseScope:
-    """Return the answers that a record is about; raises ValueError for a type or language that is none."""
-    message_type = MessageType(hold.message_type) if hold.message_type is not None else None
-    return PauseScope(message_type, hold.language)
+def pause_scope(pause: Pause) -> PauseScope:
+    """Return the scope of a record; raises ValueError for an unknown message type or language."""
+    message_type = MessageType(pause.message_type) if pause.message_type is not None else None
+    return PauseScope(message_type, pause.language)
 
 
-def read_pause(record: ConsumerRecord) -> Hold | None:
-    """Read a record; None where it takes away what the key had before.
+def read_pause(record: ConsumerRecord) -> Pause | None:
+    """Read a record; None for a tombstone, which deletes the pause of its key.
 
     Raises:
-        Unreadable: it is none of ours, of a later release, or stands under another key than its own.
+        UnreadablePause: it is not a pause, comes from a later release, or has the key of another scope.
     """
     if record.value is None:
         return None
     try:
-        hold = CODEC.decode(record.value, Hold)
-        key = pause_key(pause_scope(hold))
+        pause = CODEC.decode(record.value, Pause)
+        key = pause_key(pause_scope(pause))
     except DecodeError as error:
         raise UnreadablePause(error.code) from error
     except ValueError as error:
         raise UnreadablePause("unknown_scope") from error
     if key != record.key:
         raise UnreadablePause("key_mismatch")
-    return hold
+    return pause
 
 
-#: In a label, any message type or language.
+#: The label for any message type or language.
 ALL: Final = "all"
 
 
 def scope_labels(scope: PauseScope) -> tuple[str, str]:
-    """Give message type and language of a scope as labels."""
+    """Return message type and language of a scope as labels."""
     return scope.message_type or ALL, scope.language or ALL
 
 
@@ -79,37 +79,37 @@ def describe_scope(scope: PauseScope) -> str:
     return f"{kind} answers in {scope.language}" if scope.language else f"{kind} answers"
 
 
-#: For so long what was read is believed without a sign of the brokers that nothing else came; then everything
-#: is held. Longer than a cluster takes to name another leader, and the longest that a hold may be overlooked.
+#: A worker trusts what it has read for this long without word from the brokers; then it sends nothing. Longer
+#: than a cluster takes to elect another leader, and the longest that a worker can miss a pause.
 STALE_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class PauseEntry:
-    """The last record of a key in a partition; where it cannot be read, ``error`` says in a code why.
+    """The last record of a key in a partition; ``error`` is the code of why it cannot be read.
 
-    ``hold`` is None then, and where the record took away what was there before.
+    ``record`` is None then, and for a tombstone.
     """
 
     partition: int
     key: bytes
     offset: int
-    record: Hold | None
+    record: Pause | None
     error: str | None = None
 
     @property
     def scope(self) -> PauseScope | None:
-        """The answers that it is about, or None where that cannot be told."""
+        """The scope, or None if the record has none that can be read."""
         return pause_scope(self.record) if self.record else None
 
     @property
     def resumed(self) -> bool:
-        """Whether it holds nothing."""
+        """Whether it ends a pause."""
         return self.record is not None and self.record.status == PauseStatus.RESUMED
 
 
 def read_entry(record: ConsumerRecord) -> PauseEntry:
-    """Read a record as the entry that it makes."""
+    """Read a record as an entry."""
     place = record.partition, record.key or b"", record.offset
     try:
         return PauseEntry(*place, read_pause(record))
@@ -118,14 +118,14 @@ def read_entry(record: ConsumerRecord) -> PauseEntry:
 
 
 class PauseState:
-    """Keeps the last record of each key, and makes of them what a policy is given.
+    """The last record of each key, and the pauses that a policy gets from them.
 
-    Each partition counts by itself: where partitions were added, a key may stand in two of them, and nothing
-    tells which record is the later one; so what one of them holds is held.
+    Each partition counts by itself: after partitions were added, a key may be in two of them, and nothing
+    says which record is the later one; so a scope that is paused in either of them is paused.
 
     Args:
         clock: seconds since 1970.
-        stale_after: seconds after which what was read is not believed any more.
+        stale_after: seconds without word from the brokers after which the state counts as unknown.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time, stale_after: float = STALE_SECONDS) -> None:
@@ -137,11 +137,11 @@ class PauseState:
         self._readable = True
 
     def apply(self, records: Iterable[ConsumerRecord]) -> tuple[PauseEntry, ...]:
-        """Take records in, in their order, and return what each of them says now."""
+        """Apply records in their order, and return the entry of each."""
         taken = tuple(map(read_entry, records))
         for entry in taken:
             place = entry.partition, entry.key
-            self._entries.pop(place, None)  # so that it comes last
+            self._entries.pop(place, None)  # so that it moves to the end
             if entry.record or entry.error:
                 self._entries[place] = entry
         if taken:
@@ -150,27 +150,27 @@ class PauseState:
         return taken
 
     def confirm(self, complete_at: float | None) -> None:
-        """Note when all that the topic held was read; None leaves it as it is."""
+        """Set when the topic was last read to its end; None changes nothing."""
         if complete_at is not None:
             self._complete_at = complete_at
 
     @property
     def known(self) -> bool:
-        """Whether what is held is known: all was read, not long ago, and could be read."""
+        """Whether the topic was read to its end recently, and every record is readable."""
         # A clock that went back proves nothing about the age.
         age = -1 if self._complete_at is None else self._clock() - self._complete_at
         return self._readable and 0 <= age <= self._stale_after
 
     def impairment(self) -> str | None:
-        """Say what readiness tells of it, or None where all is known."""
-        return None if self.known else "what is held is not known: nothing is sent"
+        """Return the impairment that readiness reports, or None if the pauses are known."""
+        return None if self.known else "pauses are unknown: nothing is sent"
 
     @property
     def pauses(self) -> Pauses:
-        """What a policy must not send now."""
+        """The pauses in force, for a policy."""
         return Pauses(self._scopes, self.known)
 
     @property
     def active(self) -> tuple[PauseEntry, ...]:
-        """What holds something, the oldest first; also what cannot be read."""
+        """Pauses in force and unreadable records, the oldest first."""
         return tuple(entry for entry in self._entries.values() if not entry.resumed)

@@ -34,7 +34,7 @@ DEGRADED_CODES: Final = (
 )
 
 #: Why a verdict is for review that would have been sent.
-PAUSE_REASONS: Final = (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)
+PAUSE_REASONS: Final = (Reason.SENDING_PAUSED, Reason.PAUSES_UNKNOWN)
 
 #: What dead letters are known to fail of; there are others, such as classes of exceptions.
 FAILURE_CODES: Final = {
@@ -119,7 +119,7 @@ class AnswerMetrics:
             "truthgate.verdicts_by_model",
             "The same by the model that wrote the answer: one of `telemetry.models`, `other`, or `none`. "
             "Nothing is counted where no models are set.",
-            "One model blocked or held more than the others: its prompts, its documents.",
+            "One model blocked or sent to review more than the others: its prompts, its documents.",
             _DECISION,
             MetricLabel("model"),
             unit="{verdict}",
@@ -152,9 +152,9 @@ class AnswerMetrics:
         )
 
         self._paused = instruments.counter(
-            "truthgate.verdicts_held",
-            "Verdicts for review that would have been sent by themselves but for a hold on sending.",
-            "sending_held: `truthgate_holds`; holds_unknown: `truthgate_holds_known`.",
+            "truthgate.verdicts_paused",
+            "Verdicts for review that would have been sent but for a pause.",
+            "sending_paused: `truthgate_pauses`; pauses_unknown: `truthgate_pauses_known`.",
             MetricLabel("reason", tuple(reason.value for reason in PAUSE_REASONS)),
             unit="{verdict}",
         )

@@ -91,7 +91,7 @@ class Pipeline:
         decide: the policy.
         profile: the scorer's, for answers that could not be assessed in time.
         translation: what is done to an exchange before it is assessed.
-        retriever: finds passages for answers that bring no context; without one these are held.
+        retriever: finds passages for answers that bring no context; without one these go to review.
         advise: asks judges about answers in doubt; without it the checks alone decide.
         stages: times and shows the stages.
         on_assessment: sees every assessment.

@@ -28,7 +28,7 @@ class AsyncScorer(Protocol):
 
 
 class DisabledScorer:
-    """Measures nothing: every answer is degraded ``scoring_disabled``, which holds it for review."""
+    """Measures nothing: every answer is degraded ``scoring_disabled``, which sends it to review."""
 
     def __init__(self, profile: str) -> None:
         self._profile = profile

@@ -30,7 +30,7 @@ POLICY_DESCRIPTIONS: Final = {
     "ask_never": "reasons that are never in doubt",
     "send_confidence": "how sure an opinion must be that an answer is true, to send it",
     "block_confidence": "how sure an opinion must be that an answer is untrue, to block it",
-    "hold": "on: nothing is sent by itself; what would be goes to review",
+    "pause": "on: nothing is sent by itself; what would be goes to review",
 }
 
 #: What stands in a name for a key of one's own choice, and for any entry of a list.

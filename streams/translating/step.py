@@ -78,8 +78,8 @@ class TranslationMetrics(TranslationObserver):
             "truthgate.translation_breaker",
             "State of the circuit breaker before the translator: 1 for the present one. Closed where nothing "
             "is translated.",
-            "open: answers are judged as they are and held, degraded translation_unavailable; whether the "
-            "translator answers.",
+            "open: answers are judged as they are and go to review, degraded "
+            "translation_unavailable; whether the translator answers.",
             MetricLabel("state", _STATES),
         )
         self._cache_errors = instruments.counter(

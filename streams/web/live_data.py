@@ -76,7 +76,9 @@ class ReceivedVerdict:
     size: int
 
 
-_Key = tuple[str, str]  # decision and verdict_id: one that was held, and is judged again, may then be sent
+_Key = tuple[
+    str, str
+]  # decision and verdict_id: one that went to review, and is judged again, may then be sent
 
 
 class RecentAnswers:

@@ -45,7 +45,7 @@ class PageApi:
         data: what was read.
         health: what the worker waits for or suffers from.
         settings: the policy, and the thresholds of alerts.
-        board: what operators hold back from being sent.
+        pause_state: the pauses by operators.
         clock: seconds since 1970.
     """
 
@@ -60,7 +60,7 @@ class PageApi:
         self._data = data
         self._health = health
         self._settings = settings
-        self._board = pause_state
+        self._pause_state = pause_state
         self._clock = clock
         self._version = version("truthgate")
         self._kept = ResponseCache(clock)
@@ -117,7 +117,7 @@ class PageApi:
             version=self._version,
             source=data.source,
             worker=self._health.unready_reason,
-            sending=sending.sending_status(self._settings.policy, self._board),
+            sending=sending.sending_status(self._settings.policy, self._pause_state),
             windows=data.windows,
             window=window,
             languages=data.rates.languages,

@@ -99,9 +99,9 @@ class FiringAlert:
 
 @dataclass(frozen=True, slots=True)
 class PauseSummary:
-    """Answers that are not sent by themselves for now; ``message_type`` and ``language`` None are all.
+    """A pause in force; ``message_type`` and ``language`` None cover all answers.
 
-    ``since``, ``by`` and ``reason`` are an operator's; None where the settings hold.
+    ``since``, ``by`` and ``reason`` are None for a pause by the settings.
     """
 
     message_type: str | None
@@ -113,10 +113,10 @@ class PauseSummary:
 
 @dataclass(frozen=True, slots=True)
 class SendingStatus:
-    """What is held; where that is not ``known``, the worker sends nothing."""
+    """The pauses; if they are not ``known``, the worker sends nothing."""
 
     known: bool
-    held: tuple[PauseSummary, ...]
+    pauses: tuple[PauseSummary, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,10 +287,10 @@ class VerdictDetails:
 
 
 def sending_status(policy: Policy, pause_state: PauseState) -> SendingStatus:
-    """Give what is held now, that of the settings first."""
+    """Return the pauses in force, those of the settings first."""
     own = (PauseSummary(each.message_type, each.language) for each in sorted(policy.paused_scopes, key=str))
-    holds = (entry.record for entry in pause_state.active if entry.record)
-    operators = (from_attributes(PauseSummary, hold, since=to_epoch_ms(hold.at)) for hold in holds)
+    records = (entry.record for entry in pause_state.active if entry.record)
+    operators = (from_attributes(PauseSummary, each, since=to_epoch_ms(each.at)) for each in records)
     return SendingStatus(pause_state.known, (*own, *operators))
 
 

@@ -221,7 +221,7 @@ def create_web_app(
 
     ``/healthz`` and ``/readyz`` (200 or 503 with the reason; 200 with what is impaired, too), ``/metrics``;
     and with ``settings``, unless ``web.page`` is off, the page for people at ``/`` with its data under
-    ``/api/``. ``board`` has what operators hold back from being sent. ``clock``, monotonic, says how old the
+    ``/api/``. ``pause_state`` has the pauses by operators. ``clock``, monotonic, says how old the
     text of ``/metrics`` is.
     """
     pages = web.Application()

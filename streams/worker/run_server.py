@@ -1,7 +1,7 @@
 """The process that judges over HTTP alone.
 
 Answers come by request, documents were read before, and verdicts go back to who asks. Where a cluster is
-named it follows the holds on sending there, and publishes its verdicts if it is set so.
+named it follows the pauses there, and publishes its verdicts if it is set so.
 """
 
 import asyncio
@@ -113,7 +113,7 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
         log.info("server_starts", port=port)
         board = PauseState() if settings.kafka.is_configured else None
         if board:
-            health.set_waiting_for("the holds on sending")
+            health.set_waiting_for("the pauses of sending")
             await stack.enter_async_context(worker_components.follow_pauses(settings, board, metrics, fail))
             health.add_impairment_check(board.impairment)
         publisher = await stack.enter_async_context(_publisher(settings, traces))

@@ -140,7 +140,7 @@ async def _run(settings: Settings) -> None:
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         await codec.prepare()
         publisher = await stack.enter_async_context(worker_components.open_publisher(settings))
-        health.set_waiting_for("the holds on sending")
+        health.set_waiting_for("the pauses of sending")
         await stack.enter_async_context(
             worker_components.follow_pauses(settings, board, metrics, end_at_once)
         )
@@ -204,7 +204,7 @@ def _watch_impairments(
     terms: TermsUpdater | None,
     retrieval: Retrieval | None,
 ) -> None:
-    """Have readiness tell what holds answers back that a worker in order would send."""
+    """Have readiness report what keeps answers from being sent that a healthy worker would send."""
     health.add_impairment_check(pause_state.impairment)
     health.add_impairment_check(lambda: "the documents may be out of date" if documents.is_stale else None)
     if terms:

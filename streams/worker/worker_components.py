@@ -133,13 +133,13 @@ async def follow_pauses(
     metrics: WorkerMetrics,
     on_failure: Callable[[BaseException], None],
 ) -> AsyncIterator[None]:
-    """Follow the holds on sending on ``board``, all that there are beforehand.
+    """Keep ``pause_state`` up to date with the topic; it is read to its end before this yields.
 
     ``on_failure`` is called when they cannot be followed any more. Raises ServiceUnreachable, PausesLost.
     """
     metrics.pauses.watch(settings.policy, pause_state)
     topic = Topics(settings.kafka.topic_prefix).controls
-    # A transaction that somebody left open there must not keep a hold from being seen.
+    # An open transaction in the topic must not hide a pause.
     async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
         follower = PauseFollower(pause_state, topic, reader)
         await follower.read_to_end()
@@ -234,7 +234,7 @@ def build_pipeline(
 ) -> Pipeline:
     """Return the way of an answer through these parts, each step timed and counted.
 
-    ``board`` has what operators hold back; None where none are followed, and the policy's own hold counts.
+    ``pause_state`` has the pauses by operators; None if they are not followed: only the policy's own count.
     """
     found = TracedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile

@@ -57,7 +57,7 @@ class WorkerMetrics(Instruments):
         self.answers = AnswerMetrics(self, verdict_within, models)
         self.begin_section("Judging over HTTP")
         self.requests = RequestMetrics(self)
-        self.begin_section("Holds on sending")
+        self.begin_section("Pauses of sending")
         self.pauses = PauseMetrics(self)
         self.begin_section("Kafka")
         self.kafka = KafkaMetrics(self)

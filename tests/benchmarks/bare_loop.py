@@ -40,12 +40,12 @@ async def loop(servers: str, answers: str, verdicts: str, convert: Callable[[byt
 
 
 def through_codec() -> Callable[[bytes], bytes]:
-    """Return a conversion from an answer's bytes to those of a verdict that holds it for review."""
+    """Return a conversion from an answer's bytes to those of a verdict that sends it to review."""
     codec = Codec()
-    return lambda value: codec.encode(_held(codec.decode(value, ChatbotAnswer)))
+    return lambda value: codec.encode(_review(codec.decode(value, ChatbotAnswer)))
 
 
-def _held(answer: ChatbotAnswer) -> Verdict:
+def _review(answer: ChatbotAnswer) -> Verdict:
     return Verdict(
         verdict_id=answer.answer_id,
         answer_id=answer.answer_id,

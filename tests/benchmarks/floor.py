@@ -1,4 +1,4 @@
-"""What the relevance floor keeps of questions that documents answer, and holds of those that they do not.
+"""What the relevance floor keeps of questions that documents answer, and sends to review of the others.
 
 Run as ``python -m tests.benchmarks.floor [--cache FOLDER]``. Each product of the rated corpus, and the
 sample, is a deployment in turn, searched in the language of the question. A question is answerable where its
@@ -107,14 +107,15 @@ def _share(values: Sequence[float], floor: float, kind: Kind) -> str:
 
 def _print(reached: Reached, floor: float) -> None:
     _CONSOLE.print(
-        f"| floor {floor:.2f} | language | answerable kept | another product's held | rightly declined held |"
+        f"| floor {floor:.2f} | language | answerable kept | another product's in review "
+        f"| rightly declined in review |"
     )
     _CONSOLE.print("| --- | --- | --- | --- | --- |")
     for group in _GROUPS:
         for language in _LANGUAGES:
             shares = (_share(reached[group, language, kind], floor, kind) for kind in Kind)
             _CONSOLE.print(f"| {group} | {language} |", " | ".join(shares), "|")
-    _CONSOLE.print("\n| floor | answerable kept | another product's held |\n| --- | --- | --- |")
+    _CONSOLE.print("\n| floor | answerable kept | another product's in review |\n| --- | --- | --- |")
     for other in _FLOORS:
         together = {
             kind: [each for (_, _, of), values in reached.items() if of is kind for each in values]

@@ -2,7 +2,7 @@
 
 What holds of answers that are judged again, as those are that were in work when a worker was killed: once a
 verdict has an opinion, which is kept before the verdict goes out, all later ones have the same opinion and
-decision. One without an opinion, held for review as degraded ``judge_unavailable``, may come before it: where
+decision. One without an opinion, for review as degraded ``judge_unavailable``, may come before it: where
 nobody replied the first time, there is nothing that a second time could be equal to.
 """
 

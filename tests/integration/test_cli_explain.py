@@ -64,7 +64,7 @@ async def test_a_verdict_is_explained_with_its_place_trace_and_repeats_however_f
     settings: Settings, topics: Topics
 ) -> None:
     trace = (("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01"),)
-    blocked, review = verdict(1), verdict(1, decision="review", reasons=("sending_held",))
+    blocked, review = verdict(1), verdict(1, decision="review", reasons=("sending_paused",))
     mention = verdict(2, question="What of a-1?")
     encode = Codec().encode
     far = [Outgoing(encode(mention), partition=0), Outgoing(encode(blocked), headers=trace, partition=0)]

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from schemas import ChatbotAnswer, Codec, Hold, KnowledgeDocument
+from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Pause
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
-from tests.support.holds import a_hold, hold_record, resumed
+from tests.support.pauses import a_pause, pause_record, resumed
 from tests.support.records import Outgoing, consume_all, consume_count, produce
 from tests.support.verdicts import any_verdict
 
 VERDICT = any_verdict(decision="blocked", reasons=("undefined_component",), answer="Click **Go**.")
 
 
-def held_now(hold: Hold) -> Outgoing:
-    record = hold_record(hold)
+def current(pause: Pause) -> Outgoing:
+    record = pause_record(pause)
     return Outgoing(record.value, record.key)
 
 
@@ -290,20 +290,20 @@ async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     assert "cannot be decoded" in chosen.stderr
 
 
-async def test_tail_tells_what_is_held_and_what_changes(settings: Settings, topics: Topics) -> None:
-    await produce(settings.kafka, topics.controls, [held_now(a_hold("instruction")), held_now(a_hold())])
+async def test_tail_shows_pauses_and_their_changes(settings: Settings, topics: Topics) -> None:
+    await produce(settings.kafka, topics.controls, [current(a_pause("instruction")), current(a_pause())])
     await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
     done = truthgate("tail", "--from-beginning", "-n", "1", "--json", environment=variables(settings))
     assert json.loads(done.stdout)["decision"] == "blocked"
-    assert "truthgate: sending is held: instruction answers, since" in done.stderr
+    assert "truthgate: sending is paused: instruction answers, since" in done.stderr
     assert "by anna: wrong prices" in done.stderr
 
 
-async def test_tail_since_a_while_ago_tells_no_hold_that_is_over_as_news(
+async def test_tail_since_a_while_ago_shows_no_pause_that_is_over_as_news(
     settings: Settings, topics: Topics
 ) -> None:
-    over = [held_now(a_hold("instruction")), held_now(resumed(a_hold("instruction")))]
-    await produce(settings.kafka, topics.controls, [*over, held_now(a_hold("binary"))])
+    over = [current(a_pause("instruction")), current(resumed(a_pause("instruction")))]
+    await produce(settings.kafka, topics.controls, [*over, current(a_pause("binary"))])
     await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
     since = ("tail", "--since", "2026-01-01", "--until", "1s", "--json")
     done = truthgate(*since, environment=variables(settings))
@@ -316,9 +316,9 @@ async def test_tail_since_a_while_ago_tells_no_hold_that_is_over_as_news(
     [
         (["tail"], "controls"),
         (["explain", "a-1"], "verdicts.auto-send"),
-        (["hold", "--reason", "x"], "controls"),
+        (["pause", "--reason", "x"], "controls"),
         (["resume", "--reason", "x"], "controls"),
-        (["holds"], "controls"),
+        (["paused"], "controls"),
         (["dead-letters", "list"], "answers.dead-letters"),
         (["dead-letters", "replay"], "answers.dead-letters"),
         (["dead-letters", "discard", "--all"], "answers.dead-letters"),

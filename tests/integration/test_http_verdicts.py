@@ -1,4 +1,4 @@
-"""Judging over HTTP beside a cluster: the same verdicts, holds and documents, published where that is set."""
+"""Judging over HTTP beside a cluster: the same verdicts, pauses and documents, published if so set."""
 
 import asyncio
 import json
@@ -55,16 +55,16 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
                 ("files",),
             )
 
-            held = await asyncio.to_thread(
-                truthgate, "hold", "--reason", "wrong", "--by", "anna", environment=variables(settings)
+            paused = await asyncio.to_thread(
+                truthgate, "pause", "--reason", "wrong", "--by", "anna", environment=variables(settings)
             )
-            assert held.returncode == 0, held.stderr
+            assert paused.returncode == 0, paused.stderr
 
-            async def is_held() -> bool:
+            async def is_paused() -> bool:
                 _, verdict = await _posted(session, asked[0])
-                return verdict.decision == "review" and verdict.reasons == ("sending_held", WOULD_BE)
+                return verdict.decision == "review" and verdict.reasons == ("sending_paused", WOULD_BE)
 
-            await eventually(is_held, "the hold counts here too")
+            await eventually(is_paused, "the pause counts here too")
         assert "truthgate_requests_in_flight 0.0" in worker.metrics()
         assert worker.terminate() == 0
     after = await read_until_settled(serving, [published])
@@ -74,7 +74,7 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
 
 
 @pytest.mark.parametrize("process", [Worker, Server])
-async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_holds_count(
+async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pauses_count(
     process: type[Worker], settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     publishing = {"verdicts": {"anonymous": True, "publish": True}}
@@ -95,14 +95,14 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_hol
             assert {verdict.model for verdict in ledger.verdicts} == {"gpt-7"}
             assert ledger.verdicts[0].metadata == sent.metadata
 
-            held = await asyncio.to_thread(
-                truthgate, "hold", "--reason", "wrong", "--by", "anna", environment=variables(settings)
+            paused = await asyncio.to_thread(
+                truthgate, "pause", "--reason", "wrong", "--by", "anna", environment=variables(settings)
             )
-            assert held.returncode == 0, held.stderr
-            await eventually(lambda: "sending_held" in running.log, "it knows of the hold")
+            assert paused.returncode == 0, paused.stderr
+            await eventually(lambda: "sending_paused" in running.log, "it knows of the pause")
             for answer in others:
                 _, verdict = await _posted(session, answer)
-                assert (verdict.decision, verdict.reasons) == ("review", ("sending_held", WOULD_BE))
+                assert (verdict.decision, verdict.reasons) == ("review", ("sending_paused", WOULD_BE))
         metrics = running.metrics()
         assert running.terminate() == 0
     assert 'truthgate_verdicts_by_model_total{decision="auto_send",model="gpt-7"} 2.0' in metrics

@@ -66,9 +66,9 @@ def translator() -> Iterator[LibreTranslate]:
 @pytest.fixture
 def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> Settings:
     """Give settings with short windows, a threshold on one of them, and everything that has metrics."""
-    holding = settings.model_copy(update={"policy": replace(settings.policy, hold=True)})
+    paused = settings.model_copy(update={"policy": replace(settings.policy, pause=True)})
     counting = with_rates(
-        holding,
+        paused,
         windows=[{"size_seconds": _WINDOW, "hop_seconds": 1}],
         allowed_lateness_seconds=1,
         retention_seconds=60,

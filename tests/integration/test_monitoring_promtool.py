@@ -306,7 +306,7 @@ MISLEADING = (
     "TruthgateNoWorkerReady",
     "TruthgateRatesWithoutLeader",
     "TruthgateRatesFailing",
-    "TruthgateHoldsUnknown",
+    "TruthgatePausesUnknown",
 )
 
 
@@ -323,7 +323,7 @@ def test_silence_of_kafka_calls_somebody_once_and_nothing_else_is_told_for_it(ru
         ready="1x4 0x14 1x40",
         rates_leader="1x4 0x14 1x40",
         rates_failures_total="0x4 1+1x14 15x40",
-        holds_known="1x5 0x13 1x40",
+        pauses_known="1x5 0x13 1x40",
     )
     quiet = [Fires(minute, name) for name in MISLEADING for minute in range(2, 60, 3)]
     expected = [Fires(5, SILENT), Fires(6, SILENT, values=("critical",)), Fires(20, SILENT), *quiet]
@@ -337,7 +337,7 @@ def test_the_same_without_silence_of_kafka_is_told(rules: Path) -> None:
         ready="0x60",
         rates_leader="0x60",
         rates_failures_total="0x4 1+1x14 15x40",
-        holds_known="0x60",
+        pauses_known="0x60",
     )
     told = zip(MISLEADING, ("critical", "warning", "warning", "warning"), strict=True)
     play(rules, heard, [Fires(12, SILENT), *(Fires(12, name, values=(how,)) for name, how in told)])
@@ -358,9 +358,9 @@ def test_the_last_word_of_workers_that_ended_for_kafka_counts_until_one_runs_aga
 def test_silence_of_kafka_for_one_worker_hides_nothing_of_the_others(rules: Path) -> None:
     """Both are unready, one of them for another reason; and only the other one computes rates, and fails."""
     series = _of_worker("a", kafka_up="0x60", ready="0x60") | _of_worker(
-        "b", kafka_up="1x60", ready="0x60", rates_failures_total="0x4 1+1x14 15x40", holds_known="0x60"
+        "b", kafka_up="1x60", ready="0x60", rates_failures_total="0x4 1+1x14 15x40", pauses_known="0x60"
     )
-    series |= _of_worker("c", kafka_up="0x60", holds_known="0x60")
+    series |= _of_worker("c", kafka_up="0x60", pauses_known="0x60")
     expected = [Fires(12, SILENT, values=("critical",)), Fires(12, MISLEADING[0], values=("critical",))]
     expected += [Fires(12, MISLEADING[3], "instance", ("b",))]
     play(rules, series, [*expected, Fires(12, MISLEADING[2], values=("warning",))])
@@ -385,14 +385,14 @@ def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rule
     play(rules, {lag: "0+500x10 5000-200x20 0x60"}, [Fires(minute, name) for minute in range(0, 80, 5)])
 
 
-def test_a_hold_that_nobody_lifts_is_told_after_hours_with_what_it_is_on(rules: Path) -> None:
+def test_a_pause_that_nobody_ends_is_reported_after_hours_with_its_scope(rules: Path) -> None:
     own = 'job="truthgate", instance="{}", message_type="{}", language="all"'
     series = {
-        f"truthgate_holds{{{own.format('a', 'instruction')}}}": "1x260 stale",
-        f"truthgate_holds{{{own.format('b', 'instruction')}}}": "1x250 stale",
-        f"truthgate_holds{{{own.format('a', 'error')}}}": "1x100 stale",
+        f"truthgate_pauses{{{own.format('a', 'instruction')}}}": "1x260 stale",
+        f"truthgate_pauses{{{own.format('b', 'instruction')}}}": "1x250 stale",
+        f"truthgate_pauses{{{own.format('a', 'error')}}}": "1x100 stale",
     }
-    name, kind = "TruthgateSendingHeld", "message_type"
+    name, kind = "TruthgateSendingPaused", "message_type"
     expected = [
         Fires(239, name, kind),
         Fires(241, name, kind, ("instruction",)),
@@ -403,13 +403,13 @@ def test_a_hold_that_nobody_lifts_is_told_after_hours_with_what_it_is_on(rules: 
     play(rules, series, expected)
 
 
-def test_a_worker_that_does_not_know_what_is_held_is_named_until_it_does(rules: Path) -> None:
+def test_a_worker_that_does_not_know_the_pauses_is_named_until_it_does(rules: Path) -> None:
     known = {"a": "1x30", "b": "1x4 0x1 1x3 0x9 1x20"}
     series = {
-        f'truthgate_holds_known{{job="truthgate", instance="{name}"}}': values
+        f'truthgate_pauses_known{{job="truthgate", instance="{name}"}}': values
         for name, values in known.items()
     }
-    name, worker = "TruthgateHoldsUnknown", "instance"
+    name, worker = "TruthgatePausesUnknown", "instance"
     expected = [Fires(9, name, worker), Fires(13, name, worker, ("b",)), Fires(22, name, worker)]
     play(rules, series, expected)
 

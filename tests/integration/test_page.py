@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from schemas import Codec, Hold, VerdictPassage
+from schemas import Codec, Pause, VerdictPassage
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.chromium import chromium, opened
 from tests.support.commands import truthgate, variables
-from tests.support.holds import a_hold, hold_record, resumed
 from tests.support.pages import blocked_verdict, opinion, rate_alert, with_claims
+from tests.support.pauses import a_pause, pause_record, resumed
 from tests.support.rates import publish_verdicts, sample_verdict, with_rates
 from tests.support.records import Outgoing, produce
 from tests.support.workers import Worker, changed
@@ -122,8 +122,8 @@ async def expect_no_markdown(answers: Locator) -> None:
     await expect(answers.page.locator("#answers")).not_to_contain_text("**")
 
 
-async def say_of_sending(settings: Settings, hold: Hold) -> None:
-    record = hold_record(hold)
+async def publish_pause(settings: Settings, pause: Pause) -> None:
+    record = pause_record(pause)
     topic = Topics(settings.kafka.topic_prefix).controls
     await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
 
@@ -141,7 +141,7 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
         card = page.locator("[data-type=rates-instruction]")
         # Of 50 answers 10 are blocked and 10 have no score.
         await expect(card.locator(".value")).to_contain_text("25%10 untrue of 40 scored, 95%: 14% to 40%")
-        await expect(card.locator(".legend")).to_have_text("30 sent10 held10 blocked")
+        await expect(card.locator(".legend")).to_have_text("30 sent10 review10 blocked")
         await expect(card.locator(".line, .band")).to_have_count(2)
         await expect(card.locator(".limit-name")).to_have_text("instructions 25%")
         await expect(card.locator(".tag")).to_be_visible()
@@ -190,10 +190,10 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
     assert SECRET not in showing.log + silent.log
 
 
-async def test_the_page_shows_what_is_held_with_who_and_why_while_it_is(
+async def test_the_page_shows_pauses_with_who_and_why_while_they_last(
     counted: Settings, browser: Browser, tmp_path: Path
 ) -> None:
-    hold = replace(a_hold("instruction", "nl"), reason=HOSTILE)
+    pause = replace(a_pause("instruction", "nl"), reason=HOSTILE)
     with Worker(counted, tmp_path) as worker:
         worker.wait_ready()
         async with opened(browser, worker.address) as watched:
@@ -201,11 +201,11 @@ async def test_the_page_shows_what_is_held_with_who_and_why_while_it_is(
             await expect(page.locator("#version")).to_contain_text("truthgate")
             await expect(page.locator("#sending")).to_be_hidden()
             await expect(page.get_by_text("publishes a chat log")).to_be_visible()
-            await say_of_sending(counted, hold)
-            await expect(page.locator("#held li")).to_contain_text("instruction answers in Dutch")
-            await expect(page.locator("#held li")).to_contain_text(f"by anna: {HOSTILE}")
-            await page.screenshot(path=tmp_path / "held.png", full_page=True)
-            await say_of_sending(counted, resumed(hold))
+            await publish_pause(counted, pause)
+            await expect(page.locator("#pauses li")).to_contain_text("instruction answers in Dutch")
+            await expect(page.locator("#pauses li")).to_contain_text(f"by anna: {HOSTILE}")
+            await page.screenshot(path=tmp_path / "pauses.png", full_page=True)
+            await publish_pause(counted, resumed(pause))
             await expect(page.locator("#sending")).to_be_hidden()
             # What to do about an empty page is for one that is empty, not for one that is loading.
             await page.route("**/api/live*", lambda route: route.abort())
@@ -265,14 +265,14 @@ async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_point
 
 
 async def publish_of_each_decision(settings: Settings) -> None:
-    """Publish 25 sent answers, one that is held, and one that was held and then sent."""
+    """Publish 25 sent answers, one for review, and one that was for review and then sent."""
     topics, codec, now = Topics(settings.kafka.topic_prefix), Codec(), datetime.now(UTC)
     verdicts = [blocked_verdict(PRICED, begin=now, number=number) for number in range(26)]
     sent = [replace(each, decision="auto_send", reasons=("verbatim_document",)) for each in verdicts[1:]]
-    held = replace(verdicts[0], decision="review", reasons=("low_score",), language="en")
-    again = replace(sent[0], decision="review", reasons=("sending_held", "verbatim_document"))
+    review = replace(verdicts[0], decision="review", reasons=("low_score",), language="en")
+    again = replace(sent[0], decision="review", reasons=("sending_paused", "verbatim_document"))
     await produce(settings.kafka, topics.auto_send, [codec.encode(each) for each in sent])
-    await produce(settings.kafka, topics.review, [codec.encode(each) for each in (held, again)])
+    await produce(settings.kafka, topics.review, [codec.encode(each) for each in (review, again)])
 
 
 async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
@@ -294,9 +294,9 @@ async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
         await sieve.get_by_label("Decision").select_option("all")
         await sieve.get_by_label("Language").select_option("English")
         await expect(shown).to_have_count(1)
-        await expect(shown).to_contain_text("held")
+        await expect(shown).to_contain_text("review")
         await sieve.get_by_label("Language").select_option("all")
-        await sieve.get_by_label("Reason").select_option("sending held")
+        await sieve.get_by_label("Reason").select_option("sending paused")
         await sieve.get_by_label("Since").select_option("an hour")
         await sieve.get_by_label("Type").select_option("instruction")
         await expect(shown).to_have_count(1)

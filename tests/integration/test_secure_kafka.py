@@ -210,7 +210,7 @@ def test_commands_enter_with_secrets_from_files(
     access: Access, secure: SecureCluster, tmp_path: Path
 ) -> None:
     variables = _variables(_settings(access(secure), tmp_path), tmp_path)
-    for arguments in (("topics", "create"), ("topics", "check"), ("dead-letters", "list"), ("holds",)):
+    for arguments in (("topics", "create"), ("topics", "check"), ("dead-letters", "list"), ("paused",)):
         done = truthgate_here(*arguments, environment=variables)
         assert done.returncode == 0, done.stderr
         _assert_no_secret(done.stdout, done.stderr)
@@ -258,8 +258,8 @@ def test_a_worker_that_is_refused_says_so_in_one_line_and_ends(
         ("tail",),
         ("dead-letters", "list"),
         ("dead-letters", "replay"),
-        ("holds",),
-        ("hold", "--reason", "why"),
+        ("paused",),
+        ("pause", "--reason", "why"),
         ("publish-documents", "--delete", "d-1"),
     ],
     ids=" ".join,

@@ -29,7 +29,7 @@ def answer(answer_id: str, word: str) -> ChatbotAnswer:
     )
 
 
-async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_are_held(
+async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_go_to_review(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     asking = changed(settings, scoring={"processes": 1, "verifier": {"folder": TINY, "seconds": 30}})

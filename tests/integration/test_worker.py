@@ -36,7 +36,7 @@ from tests.support.workers import Supervised, Worker, changed, environment
 #: Metrics of the reference that a worker shows only with rates, translation, retrieval or profile `paper`.
 _SOMETIMES = re.compile(
     r"truthgate_(hallucination_rate|faithfulness|alert|rates_(leader|lag|watermark)|translation_(duration|call)_seconds"
-    r"|retrieval_complete|company_terms(_age_seconds)?$|holds$|opinions_total|verdicts_by_model_total|judge_(breaker|budget_left|in_flight))"
+    r"|retrieval_complete|company_terms(_age_seconds)?$|pauses$|opinions_total|verdicts_by_model_total|judge_(breaker|budget_left|in_flight))"
     r"|gen_ai_client_"  # where judges are named
     r"|http_server_"  # where answers are posted
 )

@@ -20,14 +20,14 @@ from streams.settings import Settings
 from tests.support.records import Outgoing, consume_all, eventually
 
 _POLL_MILLISECONDS = 200
-#: What may be so when an answer is judged, and not when it is judged again; it is held for review then.
+#: What may be so when an answer is judged, and not when it is judged again; it goes to review then.
 _OF_THE_MOMENT = {
     "retrieval_unavailable",
     "scoring_timeout",
     "verifier_timeout",
     "judge_unavailable",
     "judge_budget_spent",
-    "holds_unknown",
+    "pauses_unknown",
 }
 
 

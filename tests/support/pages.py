@@ -32,7 +32,7 @@ def rate_window(
     final: bool = False,
     begin: datetime = BEGIN,
 ) -> RateWindow:
-    """Give a window that begins so many minutes after ``begin``, with one answer held for review besides."""
+    """Give a window that begins so many minutes after ``begin``, with one answer for review besides."""
     start = begin + timedelta(minutes=minute)
     low, high = wilson_interval(untrue, scored)
     return RateWindow(

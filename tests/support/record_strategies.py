@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
-    Hold,
     HumanRating,
     KnowledgeDocument,
+    Pause,
     RateAlert,
     RateWindow,
     Verdict,
@@ -195,10 +195,10 @@ alerts = st.builds(
     description=texts,
     runbook=texts,
 )
-holds = st.builds(
-    Hold, status=texts, message_type=_maybe(texts), language=_maybe(texts), at=times, by=ids, reason=ids
+pauses = st.builds(
+    Pause, status=texts, message_type=_maybe(texts), language=_maybe(texts), at=times, by=ids, reason=ids
 )
-records = answers | documents | ratings | verdicts | windows | alerts | holds
+records = answers | documents | ratings | verdicts | windows | alerts | pauses
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

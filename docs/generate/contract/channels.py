@@ -7,9 +7,9 @@ from enum import StrEnum
 from docs.generate.contract.record_headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
 from schemas import (
     ChatbotAnswer,
-    Hold,
     HumanRating,
     KnowledgeDocument,
+    Pause,
     RateAlert,
     RateWindow,
     Record,
@@ -153,11 +153,11 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "controls",
         topics.controls,
         Direction.INTERNAL,
-        "What operators hold back from being sent",
-        "Written by `truthgate hold` and `resume`, always in the Avro single-object encoding; compacted, one "
-        "partition, and a null value lifts the hold of its key.",
+        "Pauses of sending by operators",
+        "Written by `truthgate pause` and `resume`, always in the Avro single-object encoding; compacted, "
+        "one partition, and a null value ends the pause of its key.",
         "Message type and language, such as `instruction/nl`; `*` stands for any.",
-        Hold,
+        Pause,
         EVENT,
     )
     yield Channel(

@@ -15,7 +15,7 @@ _BEGINNING: Final = """\
 
 This page is made from the code (`python -m docs.generate`); a test compares them.
 [How an answer is scored](../scoring/README.md) tells how it all goes together, and
-[why an answer was held](why-held.md) what to do about it.
+[why an answer went to review](why-review.md) what to do about it.
 
 ## Reasons
 

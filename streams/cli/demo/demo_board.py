@@ -81,7 +81,7 @@ class DemoBoard:
         """Say what came of all answers, in one line."""
         told = [
             f"{self.decisions['auto_send']} sent",
-            f"{self.decisions['review']} held for review",
+            f"{self.decisions['review']} for review",
             f"{self.decisions['blocked']} blocked",
         ]
         letters = plural(self.letters, "dead letter")

@@ -57,7 +57,7 @@ def _decisions(found: Comparison, first: str, second: str) -> Lines:
 
 
 def _sending(found: Comparison, first: str, second: str) -> Table:
-    columns = ("answers", "sent", "held", "blocked", "of all sent")
+    columns = ("answers", "sent", "review", "blocked", "of all sent")
     table = empty_table("True and untrue answers sent and blocked", columns, note=NOTE)
     for what, side in (("true", "true"), ("untrue", "untrue")):
         for run, each in ((first, found.before), (second, found.after)):

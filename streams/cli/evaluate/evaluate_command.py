@@ -117,7 +117,7 @@ def evaluate(
 
     With --profile given twice the answers are scored by one profile after the other, and both stand side by
     side. Answers rated 4 and 5 are true, those rated 1 and 2 untrue, unless a line has a `label`. For each
-    profile it shows how many of both were sent, held and blocked, in how many each check found something,
+    profile it shows how many of both were sent, reviewed and blocked, in how many each check found something,
     and the ids of the answers that were routed wrongly: untrue and sent, or true and blocked.
 
     With --auto-send-at, --block-below or --policy it shows what another policy would make of the same

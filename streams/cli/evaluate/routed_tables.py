@@ -20,7 +20,7 @@ _SHOWN = 20
 
 def sending_table(tables: Iterable[SendingTable], how: str) -> Table:
     """Give where the true and the untrue answers of each group went."""
-    columns = ("answers", "sent", "held", "blocked", "of all sent")
+    columns = ("answers", "sent", "review", "blocked", "of all sent")
     shown = empty_table("True and untrue answers sent and blocked", columns, note=NOTE, how=how)
     for table in tables:
         found = table.sending

@@ -137,7 +137,7 @@ def _reasons(explanation: Explanation) -> Iterator[Text]:
 
 
 def _rule(rule: RuleExplanation) -> Text:
-    line = Text(f"{humanize_code(rule.reason)} {rule.severity}", "bold")
+    line = Text(f"{humanize_code(rule.reason)}: {rule.severity}", "bold")
     line.append(f", {_PARTS[rule.part]}", "not bold")
     line.append(f"  {rule.meaning}", "not bold")
     sure = f"; speaks against it with {rule.contradiction:.2f}" if rule.contradiction else ""
@@ -243,8 +243,8 @@ def _thresholds(found: Thresholds) -> Iterator[str]:
     yield f"in doubt: {asked}, never {never}"
     sure = f"sends from {found.send_confidence:g} on, blocks from {found.block_confidence:g} on"
     yield f"by its confidence an opinion {sure}"
-    if found.hold:
-        yield "nothing is sent by itself (policy.hold)"
+    if found.pause:
+        yield "nothing is sent by itself (policy.pause)"
 
 
 def _times(explanation: Explanation) -> Iterator[str]:

@@ -15,7 +15,7 @@ class Topics:
         answers: in: what the chatbot answered, keyed by conversation.
         documents: in: the help documents, compacted, keyed by document.
         ratings: in: reviewers' ratings, keyed by answer.
-        controls: internal: what operators hold back from being sent, compacted, one partition.
+        controls: internal: pauses of sending by operators, compacted, one partition.
         auto_send: out: verdicts on answers that may be sent.
         review: out: verdicts on answers that a person must see first.
         blocked: out: verdicts on answers that must not be sent.
@@ -71,7 +71,7 @@ _VERDICT_FACTOR = 4
 
 # The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
 _STATE_BYTES = 2 * 1024 * 1024
-# A hold tells who and why in some hundred characters.
+# A pause names who and why in a few hundred characters.
 _CONTROL_BYTES = 64 * 1024
 # The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
 # The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
@@ -82,7 +82,7 @@ _STATE: Mapping[str, str] = {
     "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "min.cleanable.dirty.ratio": "0.1",
 }
-# Every worker reads all holds before it judges: nothing of them may go but what a later one replaced.
+# Every worker reads all pauses before it judges: only what a later record replaced may go.
 _CONTROLS_CONFIG: Mapping[str, str] = {
     "cleanup.policy": "compact",
     "delete.retention.ms": str(_DAY_SECONDS * _SECOND_MS),

@@ -84,7 +84,7 @@ class JudgeMetrics(EndpointObserver):
         self._in_flight = instruments.gauge(
             "truthgate.judge_in_flight",
             "Answers that wait for an opinion.",
-            "At a quarter of `flow.max_in_flight`: what comes beyond is held, degraded judge_unavailable; "
+            "At a quarter of `flow.max_in_flight`: the rest goes to review, degraded judge_unavailable; "
             "`concurrency` of `judges.endpoints`.",
             unit="{answer}",
         )

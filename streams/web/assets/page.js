@@ -10,8 +10,8 @@ const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800,
 const NOTHING = { starting: "Connecting…", reading: "Reading the last hours…", off: "Rates are switched off", failed: "No rates can be read" };
 const CHOSEN_BY = ["decision", "message_type", "language", "reason", "within"];
 const SHOWN_MORE = 20;
-const DECISIONS = [["blocked", "blocked", "decision-blocked"], ["review", "held", "review"], ["sent", "sent", "sent"]];
-const DECIDED = { blocked: "blocked", review: "held", auto_send: "sent" };
+const DECISIONS = [["blocked", "blocked", "decision-blocked"], ["review", "review", "review"], ["sent", "sent", "sent"]];
+const DECIDED = { blocked: "blocked", review: "review", auto_send: "sent" };
 
 const state = { window: null, language: "", live: null, answers: null, shown: SHOWN_MORE, asked: "", heardAt: null, failures: 0, cursor: null };
 const views = new Map(); // what is drawn of each series
@@ -131,16 +131,16 @@ function drawControls() {
   byId("version").textContent = `truthgate ${live.version}`;
 }
 
-/** What operators or the settings hold back from being sent; where that is not known, nothing is sent. */
+/** The pauses by operators and by the settings; if they are not known, nothing is sent. */
 function drawSending() {
-  const { known, held } = state.live.sending;
-  byId("sending").hidden = known && !held.length;
-  byId("held").replaceChildren(...held.map(heldAnswers),
-    known ? "" : el("li", {}, el("strong", {}, "This worker sends nothing"), el("span", {}, "It does not know what is held: the holds cannot be read.")));
+  const { known, pauses } = state.live.sending;
+  byId("sending").hidden = known && !pauses.length;
+  byId("pauses").replaceChildren(...pauses.map(drawPause),
+    known ? "" : el("li", {}, el("strong", {}, "This worker sends nothing"), el("span", {}, "It cannot read the pauses.")));
 }
 
-function heldAnswers({ message_type, language, since, by, reason }) {
-  const told = since === null ? "by the settings (policy.hold)" : `by ${by}: ${reason}`;
+function drawPause({ message_type, language, since, by, reason }) {
+  const told = since === null ? "by the settings (policy.pause)" : `by ${by}: ${reason}`;
   return el("li", {}, el("strong", {}, `${message_type ? `${words(message_type)} answers` : "All answers"}${language ? ` in ${languageName(language)}` : ""}`),
     el("span", { dir: "auto" }, told), since === null ? null : el("span", { class: "when" }, `since ${moment(since)}`));
 }
@@ -526,7 +526,7 @@ function sections({ texts, explanation, excerpt }) {
     excerpt ? el("section", {}, el("h3", {}, "Question and answer"), quoted(excerpt, "explained"))
       : el("p", { class: "hint" }, texts ? "" : "Question, answer and passages are not shown (web.texts)."),
     section("Claims", ...verdict.claims.map(claimPlaced)),
-    section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)} ${rule.severity}, ${PARTS[rule.part]}`), ` ${rule.meaning}`,
+    section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)}: ${rule.severity}, ${PARTS[rule.part]}`), ` ${rule.meaning}`,
       el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; speaks against it with ${rule.contradiction.toFixed(2)}` : ""}`)))),
     section("Score", ...scored(verdict, score)),
     section("Features", ...verdict.features.map((feature, at) => measured(feature, explanation.features[at]))),
@@ -604,7 +604,7 @@ function thresholds(found) {
     `without a score for their type: ${words(found.unscored)}; refusals: ${words(found.refusal)}`,
     `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}`,
     `by its confidence an opinion sends from ${found.send_confidence} on, blocks from ${found.block_confidence} on`,
-    ...(found.hold ? ["nothing is sent by itself (policy.hold)"] : []),
+    ...(found.pause ? ["nothing is sent by itself (policy.pause)"] : []),
   ].map((told) => el("li", {}, told));
 }
 

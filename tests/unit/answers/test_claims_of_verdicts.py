@@ -197,7 +197,7 @@ OPEN = claim_of(ANSWER, "It costs 50 euros.", ClaimStatus.SIMILAR)
 MISSING = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="non_appearing_statement")
 UNKNOWN = replace(OPEN, status=ClaimStatus.NOT_FOUND, mistake="unspecified_components")
 SENT = PolicyDecision(Decision.AUTO_SEND, ("judged_true",), "p1")
-HELD = PolicyDecision(Decision.REVIEW, ("judge_unsure",), "p1")
+REVIEW = PolicyDecision(Decision.REVIEW, ("judge_unsure",), "p1")
 
 
 def says(label: Label | None, *wrong: Evidence, shortened: bool = False) -> Opinion:
@@ -220,18 +220,18 @@ def fifty(kind: Mistake) -> Evidence:
         (WRONG, says(Label.TRUE), SENT, ("contradicted", "words")),
         (GREETING, says(Label.TRUE), SENT, ("not_checkable", "words")),
         (TRUE, says(Label.TRUE), SENT, ("supported", "words")),
-        (OPEN, says(Label.TRUE), HELD, ("similar", "words")),
+        (OPEN, says(Label.TRUE), REVIEW, ("similar", "words")),
         (OPEN, says(Label.TRUE, shortened=True), SENT, ("similar", "words")),
-        (OPEN, says(None), HELD, ("similar", "words")),
+        (OPEN, says(None), REVIEW, ("similar", "words")),
         (OPEN, None, SENT, ("similar", "words")),
-        (OPEN, says(Label.FALSE, fifty(Mistake.NUMBER)), HELD, ("contradicted", "judge")),
+        (OPEN, says(Label.FALSE, fifty(Mistake.NUMBER)), REVIEW, ("contradicted", "judge")),
         (
             replace(OPEN, status=ClaimStatus.SUPPORTED),
             says(Label.FALSE, fifty(Mistake.HALLUCINATION)),
-            HELD,
+            REVIEW,
             ("similar", "judge"),
         ),
-        (replace(OPEN, status=ClaimStatus.SUPPORTED), says(Label.FALSE), HELD, ("supported", "words")),
+        (replace(OPEN, status=ClaimStatus.SUPPORTED), says(Label.FALSE), REVIEW, ("supported", "words")),
     ],
 )
 def test_a_judge_takes_ticks_away_by_words_and_gives_them_where_its_true_decided(
@@ -246,7 +246,7 @@ def test_words_that_a_judge_calls_wrong_are_marked_in_the_claim_and_faithfulness
     assessment = ScoredAnswer(3.0, MessageType.GENERAL, "en", claims=(TRUE, right))
     asked = [PricedOpinion(says(Label.FALSE, fifty(Mistake.NUMBER)))]
     answer = ChatbotAnswer("a-1", "c-1", "What does it cost?", ANSWER, NOW)
-    verdict = make_verdict(answer, assessment, HELD, ResolvedContext(()), NOW, asked)
+    verdict = make_verdict(answer, assessment, REVIEW, ResolvedContext(()), NOW, asked)
     assert [(each.status, each.mistake) for each in verdict.claims] == [
         ("supported", None),
         ("contradicted", "number"),

@@ -222,7 +222,7 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
         replace(BARE, answer="I am sorry, this is not in the documents."),
     ],
 )
-async def test_an_answer_whose_context_is_not_found_is_held_whatever_it_says(
+async def test_an_answer_whose_context_is_not_found_goes_to_review_whatever_it_says(
     settings: Settings,
     scorer: InProcess,
     retriever: Retriever | None,
@@ -257,7 +257,7 @@ async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, scorer
     assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
 
 
-async def test_with_scoring_off_every_answer_is_held(settings: Settings) -> None:
+async def test_with_scoring_off_every_answer_goes_to_review(settings: Settings) -> None:
     verdict = await processor(settings).verdict(received(ENCODED), soon())
     assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_disabled",))
 
@@ -283,7 +283,7 @@ async def test_what_is_no_answer_is_bad_with_stage_and_code(
     assert SECRET not in str(caught.value) + caught.value.message
 
 
-async def test_an_answer_that_takes_too_long_is_held_for_review(settings: Settings) -> None:
+async def test_an_answer_that_takes_too_long_goes_to_review(settings: Settings) -> None:
     assessor = SlowAssessor()
     verdict = await processor(settings, assessor).verdict(received(ENCODED), soon(0.05))
     assert (verdict.decision, verdict.score) == ("review", None)
@@ -292,7 +292,7 @@ async def test_an_answer_that_takes_too_long_is_held_for_review(settings: Settin
     assert assessor.cancelled
 
 
-async def test_a_time_limit_of_the_assessor_itself_holds_the_answer_too(settings: Settings) -> None:
+async def test_a_time_limit_of_the_assessor_itself_sends_the_answer_to_review_too(settings: Settings) -> None:
     late = replace(ANSWER, document_ids=("d-1", "gone"))
     assessor = FailingAssessor(TimeoutError("Task timeout", 10))
     verdict = await processor(settings, assessor).verdict(received(Codec().encode(late)), soon())

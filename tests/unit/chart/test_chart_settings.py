@@ -77,7 +77,7 @@ def test_workers_load_the_settings_of_each_feature(name: str, loaded: Load) -> N
         ("alerts", {"thresholds": [{"name": "nl", "language": "nl", "window_seconds": 60, "rate": 0.1}]}),
         ("judges", {"endpoints": {"my-own": {"base_url": "http://vllm:8000/v1", "model": "é <b> & 'c'"}}}),
         ("judges", {"budget": {"tokens_per_day": 1_000_000_000_000}}),
-        ("policy", {"ask": ["middle_score"], "overrides": [{"language": "nl", "hold": True}]}),
+        ("policy", {"ask": ["middle_score"], "overrides": [{"language": "nl", "pause": True}]}),
     ],
 )
 def test_a_setting_of_any_kind_reaches_the_worker_as_it_is(

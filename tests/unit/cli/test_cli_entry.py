@@ -38,8 +38,8 @@ def answers(tmp_path: Path) -> Path:
         (["publish-documents", "--delete", "\udcff"], "--delete needs the id of a document"),
         (["search", "\udcff", "--documents", "ANSWERS"], "QUESTION is not UTF-8"),
         (["explain", "\udcff"], "ID is not UTF-8"),
-        (["hold", "--reason", "x" * 1001], "reason: String should have at most 1000 characters"),
-        (["hold", "--reason", "\udcff"], "this cannot be said"),
+        (["pause", "--reason", "x" * 1001], "reason: String should have at most 1000 characters"),
+        (["pause", "--reason", "\udcff"], "the pause cannot be written"),
     ],
 )
 def test_words_that_are_too_long_or_no_text_are_wrong_usage_in_one_line(
@@ -63,9 +63,9 @@ UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__C
         ["topics", "check"],
         ["tail"],
         ["explain", "a-1"],
-        ["hold", "--reason", "x"],
+        ["pause", "--reason", "x"],
         ["resume", "--reason", "x"],
-        ["holds"],
+        ["paused"],
         ["dead-letters", "list"],
         ["dead-letters", "replay"],
         ["replay", "ANSWERS"],

@@ -191,7 +191,7 @@ def answers_by(assessor: AsyncScorer, documents: dict[str, KnowledgeDocument]) -
     return OfflinePipeline(way, NOW)
 
 
-async def test_an_answer_that_takes_too_long_is_held_for_review_without_a_score() -> None:
+async def test_an_answer_that_takes_too_long_goes_to_review_without_a_score() -> None:
     answers = answers_by(Failing(TimeoutError()), {"d-1": DOCUMENT})
     verdict = await answers.verdict(ANSWER)
     assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_timeout",))

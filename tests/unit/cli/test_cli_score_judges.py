@@ -29,7 +29,7 @@ def endpoint() -> Iterator[LlmEndpoint]:
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
-    """Give a file of five answers that the checks hold for review, each about something else."""
+    """Give a file of five answers that the checks leave for review, each about something else."""
     passage = {"document_id": "d-1", "title": "Saving", "text": "Click **Save** to save a sheet."}
     lines = [
         {
@@ -77,7 +77,7 @@ def test_nobody_is_asked_where_nobody_is_named(answers: Path, endpoint: LlmEndpo
     assert '"opinions": []' in done.stdout or '"opinions":[]' in done.stdout
 
 
-def test_what_the_budget_is_spent_for_is_held_and_told_and_counts_for_each_run(
+def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_each_run(
     answers: Path, endpoint: LlmEndpoint
 ) -> None:
     for run in (1, 2):
@@ -90,7 +90,7 @@ def test_what_the_budget_is_spent_for_is_held_and_told_and_counts_for_each_run(
         assert (code, len(endpoint.asked)) == (0, 2 * run)
 
 
-def test_an_endpoint_that_is_away_holds_the_answers_and_is_told(answers: Path, endpoint: LlmEndpoint) -> None:
+def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers: Path, endpoint: LlmEndpoint) -> None:
     endpoint.stop()
     verdicts, told, code = judged(answers, endpoint)
     assert {verdict["decision"] for verdict in verdicts} == {"review"}

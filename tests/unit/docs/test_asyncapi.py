@@ -104,7 +104,7 @@ def test_the_headers_that_are_written_are_those_that_are_described() -> None:
     assert checked("Verdict", verdict_headers(verdict, (("traceparent", b"00"), ("tracestate", b"")))) == []
     assert checked("RateWindow", published_headers("1", rate_window(0), subject="all", time=BEGIN)) == []
     assert checked("RateAlert", published_headers("1", rate_alert(), subject="all", time=BEGIN)) == []
-    assert checked("Hold", event_headers("1", "Hold", "hold")) == []
+    assert checked("Pause", event_headers("1", "Pause", "pause")) == []
     assert checked("ChatbotAnswer", ()) == []
     assert checked("ChatbotAnswer", event_headers("1", "ChatbotAnswer", "replay")) == []
     record = ReceivedRecord("answers", 0, 1, None, b"\xff")

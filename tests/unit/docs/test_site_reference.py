@@ -40,7 +40,7 @@ def test_options_stand_there_with_what_they_take() -> None:
 def test_every_reason_is_explained_and_the_guide_names_known_ones_alone() -> None:
     page = text_of("docs/reasons.md")
     assert [reason for reason in Reason if f"| `{reason}` | {reason.description} |" not in page] == []
-    told = text_of("docs/why-held.md")
+    told = text_of("docs/why-review.md")
     rows = [line for line in told.splitlines() if line.startswith("    | `")]
     named = {code for row in rows for code in row.split("|")[1].replace("`", "").replace(" ", "").split(",")}
     assert len(named) > 10

@@ -50,9 +50,9 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
     )
     told = explain_verdict(LocatedVerdict(verdict), ())
     assert [(rule.reason, rule.severity, rule.part) for rule in told.rules] == [
-        ("undefined_component", "blocks", RuleRole.NAMED),
-        ("refuted_figure", "holds", RuleRole.OUTWEIGHED),
-        ("verbatim_document", "sends", RuleRole.OUTWEIGHED),
+        ("undefined_component", "block", RuleRole.NAMED),
+        ("refuted_figure", "review", RuleRole.OUTWEIGHED),
+        ("verbatim_document", "send", RuleRole.OUTWEIGHED),
     ]
     assert told.rules[0].kinds == ("undefined_path", "misplaced_component")
     assert told.rules[0].features == ("components_defined",)

@@ -491,15 +491,15 @@ async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch: pyte
         held.cancel()
 
 
-@pytest.mark.parametrize("hold", [False, True])
-async def test_the_policy_can_hold_what_would_be_sent(hold: bool) -> None:
-    settings = settings_of().model_copy(update={"policy": Policy(auto_send_at=4.0, hold=hold)})
+@pytest.mark.parametrize("pause", [False, True])
+async def test_the_policy_can_pause_what_would_be_sent(pause: bool) -> None:
+    settings = settings_of().model_copy(update={"policy": Policy(auto_send_at=4.0, pause=pause)})
     waiting = Waiting()
     waiting.may.set()
     async with service(way_of(settings, waiting, [DOCUMENT]), settings) as running:
         _, _, verdict = await running.post(BODY)
-    assert (verdict["decision"], "sending_held" in verdict["reasons"]) == (
-        ("review", True) if hold else ("auto_send", False)
+    assert (verdict["decision"], "sending_paused" in verdict["reasons"]) == (
+        ("review", True) if pause else ("auto_send", False)
     )
 
 

@@ -69,7 +69,7 @@ def opinions_of(batch: Batch, folder: Path) -> list[dict[str, Any]]:
 
 
 def pairs(batch: Batch, folder: Path) -> Iterator[tuple[EvaluationCase, Opinion]]:
-    """Give the opinions beside their answers, as if the checks had held every one of them."""
+    """Give the opinions beside their answers, as if the checks had left every one of them for review."""
     answers = lines(MEASURED / batch.corpus / f"{batch.answers}.jsonl.gz")
     for answer, line in zip(answers, opinions_of(batch, folder), strict=True):
         assert line["answer_id"] == answer["answer_id"]

@@ -179,7 +179,7 @@ def test_the_chain_is_asked_in_its_order_until_one_is_sure() -> None:
     assert decided(DOUBTFUL, advice) is Decision.AUTO_SEND
 
 
-def test_nobody_is_asked_any_more_once_two_contradict_each_other_which_is_held() -> None:
+def test_nobody_is_asked_any_more_once_two_contradict_each_other_which_goes_to_review() -> None:
     first, second, third = replying(UNSURE_TRUE), replying(UNSURE_FALSE), replying(FALSE)
     advice, _ = advised(cascade(first, second, third))
     assert labels(advice) == [Label.TRUE, Label.FALSE]
@@ -205,7 +205,7 @@ def test_a_quotation_is_asked_about_too_and_sent_only_where_the_judge_replies_th
     assert unasked is NO_OPINIONS
 
 
-def test_what_all_of_the_chain_are_unsure_of_is_held() -> None:
+def test_what_all_of_the_chain_are_unsure_of_goes_to_review() -> None:
     advice, _ = advised(cascade(replying(UNSURE_TRUE), replying(Reply("")), replying(UNSURE_TRUE)))
     assert len(advice.priced_opinions) == 3
     assert decided(DOUBTFUL, advice) is Decision.REVIEW

@@ -20,8 +20,8 @@ from streams.web import page_data as sending
 from streams.web.live_data import LiveData
 from streams.web.page_api import PageApi
 from tests.support.clock import Clock
-from tests.support.holds import WHEN, a_hold, hold_record
 from tests.support.pages import BEGIN, arrived, blocked_verdict, rate_alert, rate_window
+from tests.support.pauses import WHEN, a_pause, pause_record
 from tests.support.ports import NOBODY
 
 NOWHERE = KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=1)
@@ -100,25 +100,25 @@ async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_thi
     assert data.visits == 1
 
 
-async def test_live_tells_what_operators_hold_and_whether_that_is_known(
+async def test_live_shows_pauses_by_operators_and_whether_they_are_known(
     client: TestClient[Any, Any], board: PauseState, clock: Clock
 ) -> None:
     async with client.get("/api/live") as response:
-        assert (await response.json())["sending"] == {"known": False, "held": []}
-    board.apply([hold_record(a_hold("instruction", "nl"))])
+        assert (await response.json())["sending"] == {"known": False, "pauses": []}
+    board.apply([pause_record(a_pause("instruction", "nl"))])
     board.confirm(time.time())
     clock.now += 1
     async with client.get("/api/live") as response:
         sending = (await response.json())["sending"]
     told = {"since": round(WHEN.timestamp() * 1000), "by": "anna", "reason": "wrong prices"}
-    assert sending == {"known": True, "held": [{"message_type": "instruction", "language": "nl", **told}]}
+    assert sending == {"known": True, "pauses": [{"message_type": "instruction", "language": "nl", **told}]}
 
 
-def test_what_the_settings_hold_is_told_first_and_of_nobody() -> None:
+def test_pauses_by_the_settings_come_first_and_name_nobody() -> None:
     board = PauseState()
-    board.apply([hold_record(a_hold())])
-    told = sending.sending_status(Policy(overrides=(Override(language="en", hold=True),)), board)
-    assert [(each.language, each.by) for each in told.held] == [("en", None), (None, "anna")]
+    board.apply([pause_record(a_pause())])
+    told = sending.sending_status(Policy(overrides=(Override(language="en", pause=True),)), board)
+    assert [(each.language, each.by) for each in told.pauses] == [("en", None), (None, "anna")]
 
 
 async def test_a_window_and_a_language_can_be_chosen(client: TestClient[Any, Any], data: StillData) -> None:

@@ -14,9 +14,9 @@ from pydantic import AwareDatetime
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
-    Hold,
     HumanRating,
     KnowledgeDocument,
+    Pause,
     RateAlert,
     RateWindow,
     Verdict,
@@ -155,7 +155,7 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(
 
 
 @pytest.mark.parametrize(
-    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert, Hold]
+    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert, Pause]
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
     broken = changed(record_type, "optional made required")

@@ -159,14 +159,14 @@ def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "truthgate.toml"
-    path.write_text('[web]\nport = 7000\nhost = "::1"\n[policy]\nhold = true\n', encoding="utf-8")
+    path.write_text('[web]\nport = 7000\nhost = "::1"\n[policy]\npause = true\n', encoding="utf-8")
     monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")
     monkeypatch.setenv("TRUTHGATE_FLOW", '{"max_in_flight": 9}')
     monkeypatch.setenv("TRUTHGATE_POLICY__ASK", '["middle_score"]')
     told = {each.name: (each.value, each.origin) for each in effective_settings(path)}
     assert told["web.port"] == ("7001", "TRUTHGATE_WEB__PORT")
     assert told["web.host"] == ('"::1"', str(path))
-    assert told["policy.hold"] == ("true", str(path))
+    assert told["policy.pause"] == ("true", str(path))
     assert told["policy.ask"] == ('["middle_score"]', "TRUTHGATE_POLICY__ASK")
     assert told["flow.max_in_flight"] == ("9", "TRUTHGATE_FLOW")
     assert told["flow.session_timeout_seconds"] == ("45", "default")

@@ -76,7 +76,7 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
                     "overrides": [
                         {"language": "nl", "auto_send_at": 4.5},
                         {"language": "nl"},
-                        {"message_type": "binary", "hold": False},
+                        {"message_type": "binary", "pause": False},
                         {"message_type": "action", "language": "nl", "block_below": 2},
                     ]
                 }

@@ -9,8 +9,8 @@ from scoring.evaluation.comparison import ReasonShift, compare_runs
 from scoring.values.exchange import Decision, MessageType
 from scoring.values.rules import Reason
 
-SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
-BASE = EvaluationCase("a", MessageType.BINARY, "nl", 3.0, HELD, ("middle_score",))
+SENT, REVIEW, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
+BASE = EvaluationCase("a", MessageType.BINARY, "nl", 3.0, REVIEW, ("middle_score",))
 
 
 def case(
@@ -20,7 +20,7 @@ def case(
 
 
 def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
-    first = [case(f"a-{n}", HELD, "middle_score", rating) for n, rating in enumerate((5, 5, 1, None, 3, 1))]
+    first = [case(f"a-{n}", REVIEW, "middle_score", rating) for n, rating in enumerate((5, 5, 1, None, 3, 1))]
     second = [
         first[0],
         case("a-1", BLOCKED, "low_score"),
@@ -34,11 +34,11 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
         (each.answer_id, each.rating, each.before.decision, each.after.decision) for each in found.changes
     ]
     assert told == [
-        ("a-2", 1, HELD, SENT),
-        ("a-1", 5, HELD, BLOCKED),
-        ("a-3", None, HELD, SENT),
-        ("a-4", 3, HELD, BLOCKED),
-        ("a-5", 1, HELD, HELD),
+        ("a-2", 1, REVIEW, SENT),
+        ("a-1", 5, REVIEW, BLOCKED),
+        ("a-3", None, REVIEW, SENT),
+        ("a-4", 3, REVIEW, BLOCKED),
+        ("a-5", 1, REVIEW, REVIEW),
     ]
     assert (found.answers, found.rated) == (6, 5)
     assert found.decided is not None
@@ -52,7 +52,7 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
 
 
 def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> None:
-    first = [case(f"a-{n}", HELD, "middle_score", rating) for n, rating in enumerate((5, 4, 1, 2, 3))]
+    first = [case(f"a-{n}", REVIEW, "middle_score", rating) for n, rating in enumerate((5, 4, 1, 2, 3))]
     second = [case(each.answer_id, SENT, "high_score", each.rating) for each in first]
     found = compare_runs(first, second)
     before, after = found.before.sending, found.after.sending
@@ -68,7 +68,7 @@ def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> No
 def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> None:
     scores = ((3.0, 3.0 + 1e-12), (3.0, 4.0), (3.0, 1.0), (3.0, None), (None, 2.0), (None, None), (2.0, 2.0))
     first, second = (
-        [case(f"a-{n}", HELD, "middle_score", None, pair[side]) for n, pair in enumerate(scores)]
+        [case(f"a-{n}", REVIEW, "middle_score", None, pair[side]) for n, pair in enumerate(scores)]
         for side in (0, 1)
     )
     found = compare_runs(first, second)
@@ -80,7 +80,7 @@ def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> No
 
 
 def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison() -> None:
-    run = [case("a-1", HELD, "middle_score", 5)]
+    run = [case("a-1", REVIEW, "middle_score", 5)]
     same = compare_runs(run, run)
     assert (same.changes, same.shifts, same.decisions.same.value) == ((), (), 1.0)  # type: ignore[union-attr]
     nothing = compare_runs([], [])
@@ -88,7 +88,7 @@ def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison(
 
 
 def test_what_could_not_be_translated_is_in_no_table() -> None:
-    first = [case("a-1", HELD, "middle_score", 1)]
+    first = [case("a-1", REVIEW, "middle_score", 1)]
     second = [replace(first[0], decision=SENT, degraded=(Reason.TRANSLATION_UNAVAILABLE,))]
     found = compare_runs(first, second)
     assert (found.decisions.counted_out, found.after.counted_out) == (1, 1)

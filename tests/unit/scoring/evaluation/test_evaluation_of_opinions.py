@@ -36,7 +36,7 @@ from scoring.values.rules import Reason
 from scoring.values.scored_answer import ScoredAnswer
 
 TRUE, FALSE, NOT_GIVEN = Label.TRUE, Label.FALSE, Label.NOT_GIVEN
-SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
+SENT, REVIEW, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
 
 
 SCORES = {TRUE: 5.0, FALSE: 1.0}
@@ -52,7 +52,7 @@ def judged(rating: int | None, given: Opinion, score: float | None = None, **oth
         "answer_id": "a-1",
         "recognised": MessageType.BINARY,
         "language": "nl",
-        "decision": HELD,
+        "decision": REVIEW,
         "reasons": ("middle_score",),
     }
     return JudgedCase(EvaluationCase(score=score, rating=rating, **{**known, **other}), given)
@@ -191,22 +191,22 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
     [
         (opinion(TRUE), {}, SENT, SENT),
         (opinion(FALSE), {}, BLOCKED, BLOCKED),
-        (opinion(NOT_GIVEN), {}, HELD, HELD),
-        (opinion(None), {}, HELD, HELD),
-        (opinion(TRUE, 0.89), {}, HELD, HELD),
-        (opinion(FALSE, 0.89), {}, HELD, HELD),
-        (opinion(TRUE), {"reasons": ("denied_request",)}, SENT, HELD),
+        (opinion(NOT_GIVEN), {}, REVIEW, REVIEW),
+        (opinion(None), {}, REVIEW, REVIEW),
+        (opinion(TRUE, 0.89), {}, REVIEW, REVIEW),
+        (opinion(FALSE, 0.89), {}, REVIEW, REVIEW),
+        (opinion(TRUE), {"reasons": ("denied_request",)}, SENT, REVIEW),
         (opinion(FALSE), {"reasons": ("denied_request",)}, BLOCKED, BLOCKED),
-        (opinion(TRUE, score=3.9), {}, HELD, HELD),
-        (opinion(FALSE, score=2.1), {}, HELD, HELD),
-        (opinion(FALSE, shortened=True), {}, HELD, HELD),
-        (opinion(TRUE), {"reasons": ("message_type_not_scored",)}, SENT, HELD),
-        (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, HELD),
-        (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, HELD),
+        (opinion(TRUE, score=3.9), {}, REVIEW, REVIEW),
+        (opinion(FALSE, score=2.1), {}, REVIEW, REVIEW),
+        (opinion(FALSE, shortened=True), {}, REVIEW, REVIEW),
+        (opinion(TRUE), {"reasons": ("message_type_not_scored",)}, SENT, REVIEW),
+        (opinion(TRUE), {"degraded": ("context_missing",)}, SENT, REVIEW),
+        (opinion(FALSE), {"reasons": ("refusal",)}, BLOCKED, REVIEW),
         (opinion(TRUE), {"decision": BLOCKED, "reasons": ("undefined_component",)}, SENT, BLOCKED),
         (opinion(TRUE), {"decision": SENT, "reasons": ("verbatim_document",)}, SENT, SENT),
-        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_document",)}, BLOCKED, HELD),
-        (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_document",)}, HELD, HELD),
+        (opinion(FALSE), {"decision": SENT, "reasons": ("verbatim_document",)}, BLOCKED, REVIEW),
+        (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_document",)}, REVIEW, REVIEW),
     ],
 )
 def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
@@ -237,7 +237,7 @@ def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     policy = Policy(send_confidence=tau, block_confidence=tau)
     expected = policy.decide(assessment, [given_]).decision
     found = decide_by_both(answer, tau)
-    assert found is expected or (gap and (found, expected) == (HELD, BLOCKED))
+    assert found is expected or (gap and (found, expected) == (REVIEW, BLOCKED))
 
 
 def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sent() -> None:
@@ -267,7 +267,7 @@ def test_the_cascade_asks_first_about_no_score_and_then_about_scores_near_the_mi
     """In order: none, 3, 3.5, 1; each has a true opinion that sends it, but the checks have blocked one."""
     scores = (1.0, 3.5, None, 3.0)
     answers = [
-        judged(5, opinion(TRUE, score=5.0), score=score, decision=BLOCKED if score == 1.0 else HELD)
+        judged(5, opinion(TRUE, score=5.0), score=score, decision=BLOCKED if score == 1.0 else REVIEW)
         for score in scores
     ]
     points = curve(answers, 0.9, (0.0, 0.25, 0.5, 1.0))

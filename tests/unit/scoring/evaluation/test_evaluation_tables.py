@@ -212,7 +212,7 @@ def test_languages_share_the_answers_out(cases: list[EvaluationCase]) -> None:
     assert sum(map(len, shares)) == len(CaseGroup().select(cases)) == len(cases)
 
 
-SENT, HELD, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
+SENT, REVIEW, BLOCKED = Decision.AUTO_SEND, Decision.REVIEW, Decision.BLOCKED
 
 
 def decided(*decisions: Decision, **other: object) -> list[EvaluationCase]:
@@ -220,14 +220,14 @@ def decided(*decisions: Decision, **other: object) -> list[EvaluationCase]:
 
 
 def test_two_ways_are_compared_by_what_each_decided_about_every_answer() -> None:
-    """Of 5: both hold 1 and block 1; of those sent one is blocked, of those blocked one held, one sent."""
-    first = decided(HELD, BLOCKED, SENT, BLOCKED, BLOCKED)
-    table = decision_table(first, decided(HELD, BLOCKED, BLOCKED, HELD, SENT))
+    """Both review 1 of 5 and block 1; of the sent one is blocked, of the blocked one reviewed, one sent."""
+    first = decided(REVIEW, BLOCKED, SENT, BLOCKED, BLOCKED)
+    table = decision_table(first, decided(REVIEW, BLOCKED, BLOCKED, REVIEW, SENT))
     assert table.same
     assert (table.answers, table.counted_out, table.same.count, table.same.total) == (5, 0, 2, 5)
     assert [(row.decision, row.answers, row.auto_send, row.review, row.blocked) for row in table.rows] == [
         (SENT, 1, 0, 0, 1),
-        (HELD, 1, 0, 1, 0),
+        (REVIEW, 1, 0, 1, 0),
         (BLOCKED, 3, 1, 1, 1),
     ]
     assert [row.changed and row.changed.count for row in table.rows] == [1, 0, 2]
@@ -269,7 +269,7 @@ def test_true_and_untrue_answers_are_counted_by_where_they_went() -> None:
     cases = [
         *(case(None, rating, decision=SENT) for rating in (5, 4, 4, 3, 2, None)),
         *(case(None, rating, decision=BLOCKED) for rating in (5, 1, 1, 2)),
-        *(case(None, rating, decision=HELD) for rating in (4, 1)),
+        *(case(None, rating, decision=REVIEW) for rating in (4, 1)),
         case(None, 5, decision=SENT, **UNTRANSLATED),
     ]
     table = sending_table(cases)
@@ -322,7 +322,7 @@ def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named
         case(5.0, 2, answer_id="sent", decision=SENT),
         case(5.0, 5, answer_id="right", decision=SENT),
         case(1.0, 1, answer_id="caught", decision=BLOCKED),
-        case(1.0, 1, answer_id="held"),
+        case(1.0, 1, answer_id="review"),
         case(5.0, 3, answer_id="neither", decision=SENT),
         case(5.0, None, answer_id="unrated", decision=SENT, label=Label.FALSE),
         case(5.0, 1, answer_id="untranslated", decision=SENT, **UNTRANSLATED),

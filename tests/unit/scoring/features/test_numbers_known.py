@@ -115,7 +115,7 @@ def test_what_no_reading_gives_is_unknown(language, document, answer, figure):
         ("How much for ten?", "One costs € 5.60, ten cost € 47.60.", "15% less than € 56.", "15"),
     ],
 )
-def test_what_one_computation_gives_is_held(question, document, answer, figure):
+def test_what_one_computation_gives_goes_to_review(question, document, answer, figure):
     assert ("derived_number", figure) in evidence("en", document, answer, question)
 
 

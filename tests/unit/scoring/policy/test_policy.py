@@ -18,7 +18,7 @@ from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason
 from scoring.values.rules import Reason, Rule, RuleEffect
 from scoring.values.scored_answer import ScoredAnswer
 
-DENIED = Rule("denied_request", "A rule that holds.", RuleEffect.REVIEW)
+DENIED = Rule("denied_request", "A rule for review.", RuleEffect.REVIEW)
 REASONS = [None, DENIED, *Reason, *dict.fromkeys(filter(None, RULES_BY_KIND.values()))]
 # A courtesy rests on no document.
 OF_DOCUMENTS = [each for each in REASONS if each is not COURTESY_RULE]
@@ -166,7 +166,7 @@ def test_the_identity_has_a_hash_of_any_changed_content():
     assert Policy().identity == "shipped-3"
     changed = [
         *(Policy(auto_send_at=4.6), Policy(block_below=1.6), Policy(overrides=(Override(language="nl"),))),
-        *(Policy("mine"), Policy("mine", hold=True)),
+        *(Policy("mine"), Policy("mine", pause=True)),
     ]
     assert len({policy.identity for policy in changed}) == 5
     assert all(re.fullmatch(rf"{each.version}\+[0-9a-f]{{8}}", each.identity) for each in changed)
@@ -225,7 +225,7 @@ def test_unscored_types_go_where_the_policy_says_by_type_and_language(kind, rout
 
 @pytest.mark.parametrize("reason_", [DENIED, replace(DENIED, contradiction=0.5)])
 @pytest.mark.parametrize("policy", [Policy(), Policy(auto_send_at=1.01, block_below=1.0)])
-def test_rules_that_often_take_a_true_answer_for_untrue_hold_it_and_never_block_or_send_it(policy, reason_):
+def test_rules_that_often_take_a_true_answer_for_untrue_never_block_or_send_it(policy, reason_):
     decision, reasons = decide(policy, score=1.0, reason=reason_, refusal=RefusalKind.PARTIAL)
     assert (decision, reasons) == ("review", (reason_.reason,))
     assert decide(score=1.0, reason=reason_, degraded=("x",)) == ("review", (reason_.reason, "x"))
@@ -287,8 +287,8 @@ def test_two_opinions_that_contradict_each_other_decide_nothing_however_sure_the
     other = opinion(Label.FALSE if last.label is Label.TRUE else Label.TRUE, 0.3)
     assert judged((other, last), score=3.0) == ("review", ("judges_disagree", "middle_score"))
     assert judged((opinion(None), opinion(Label.NOT_GIVEN, 0.3), last), score=3.0)[0] != "review"
-    held = ScoredAnswer(3.0, MessageType.BINARY, "nl")
-    assert Policy().is_settled(held, (other, replace(last, confidence=0.3)))
+    reviewed = ScoredAnswer(3.0, MessageType.BINARY, "nl")
+    assert Policy().is_settled(reviewed, (other, replace(last, confidence=0.3)))
 
 
 def test_that_an_answer_rightly_says_that_it_has_none_is_a_reason_of_its_own_that_a_policy_may_send():
@@ -337,8 +337,8 @@ def test_an_opinion_sends_nothing_that_a_check_objects_to_or_of_which_something_
         "review",
         ("judged_true", "middle_score", "translation_unavailable"),
     )
-    held = ScoredAnswer(1.0, MessageType.BINARY, "nl", DENIED)
-    assert Policy().doubt(held) is Doubt.ONE_WAY
+    reviewed = ScoredAnswer(1.0, MessageType.BINARY, "nl", DENIED)
+    assert Policy().doubt(reviewed) is Doubt.ONE_WAY
     assert judged(opinion(Label.FALSE), score=1.0, reason=DENIED)[0] is Decision.BLOCKED
 
 
@@ -368,7 +368,7 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
         (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
     ],
 )
-def test_in_doubt_is_what_the_checks_alone_would_hold_or_send(reason_, score, doubt):
+def test_in_doubt_is_what_the_checks_alone_would_review_or_send(reason_, score, doubt):
     assert Policy().doubt(ScoredAnswer(score, MessageType.BINARY, "nl", reason_)) is doubt
 
 
@@ -404,9 +404,9 @@ UNREAD = Pauses(known=False)
 SENDING = Policy("mine", 4.0, 1.5, Decision.AUTO_SEND, Decision.AUTO_SEND)
 
 
-def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **answer):
+def under(pauses, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(), **answer):
     assessment = ScoredAnswer(answer.pop("score", None), kind, language, **answer)
-    return policy.decide(assessment, asked, holds)
+    return policy.decide(assessment, asked, pauses)
 
 
 @pytest.mark.parametrize(
@@ -418,21 +418,21 @@ def under(holds, policy=SENDING, kind=MessageType.BINARY, language="nl", asked=(
         ({"score": 3.0, "refusal": RefusalKind.FULL}, "refusal"),
     ],
 )
-@pytest.mark.parametrize(("holds", "held"), [(ALL, "sending_held"), (UNREAD, "holds_unknown")])
-def test_what_would_be_sent_is_held_and_why_it_would_have_been_sent_comes_second(holds, held, answer, reason):
+@pytest.mark.parametrize(("pauses", "code"), [(ALL, "sending_paused"), (UNREAD, "pauses_unknown")])
+def test_what_would_be_sent_is_reviewed_and_its_first_reason_is_the_pause(pauses, code, answer, reason):
     assert under(Pauses(), **answer).decision is Decision.AUTO_SEND
-    decided = under(holds, **answer)
-    assert (decided.decision, decided.reasons) == (Decision.REVIEW, (held, reason))
+    decided = under(pauses, **answer)
+    assert (decided.decision, decided.reasons) == (Decision.REVIEW, (code, reason))
     assert decided.policy_version == SENDING.identity
 
 
-def test_a_pause_holds_what_a_judge_would_send():
+def test_a_pause_covers_what_a_judge_would_send():
     decided = under(ALL, Policy(), asked=(opinion(),), score=3.0)
     assert decided.decision is Decision.REVIEW
-    assert decided.reasons == ("sending_held", "judged_true", "middle_score")
+    assert decided.reasons == ("sending_paused", "judged_true", "middle_score")
 
 
-_MEASURED = [each for each in REASONS if each not in (Reason.SENDING_HELD, Reason.HOLDS_UNKNOWN)]
+_MEASURED = [each for each in REASONS if each not in (Reason.SENDING_PAUSED, Reason.PAUSES_UNKNOWN)]
 
 
 @given(
@@ -444,13 +444,13 @@ _MEASURED = [each for each in REASONS if each not in (Reason.SENDING_HELD, Reaso
     kind=st.sampled_from(list(MessageType)),
     language=st.sampled_from(["nl", "en", None]),
 )
-@pytest.mark.parametrize("holds", [ALL, UNREAD])
-def test_a_hold_sends_nothing_and_changes_nothing_else(
-    holds, score, reason_, refuses, gaps, label, kind, language
+@pytest.mark.parametrize("pauses", [ALL, UNREAD])
+def test_a_pause_sends_nothing_and_changes_nothing_else(
+    pauses, score, reason_, refuses, gaps, label, kind, language
 ):
     answer = {"score": score, "reason": reason_, "refusal": refuses, "degraded": tuple(gaps)}
     without = under(Pauses(), SENDING, kind, language, (opinion(label),), **answer)
-    decided = under(holds, SENDING, kind, language, (opinion(label),), **answer)
+    decided = under(pauses, SENDING, kind, language, (opinion(label),), **answer)
     if without.decision is Decision.AUTO_SEND:
         assert decided.decision is Decision.REVIEW
         assert decided.reasons[1:] == without.reasons
@@ -467,41 +467,41 @@ def test_a_hold_sends_nothing_and_changes_nothing_else(
         (PauseScope(MessageType.BINARY, "nl"), {("binary", "nl"), ("binary", None)}),
     ],
 )
-def test_a_hold_is_on_its_type_and_language_and_on_what_may_be_in_that_language(scope, covered):
-    holds = Pauses(frozenset({scope}))
+def test_a_pause_covers_its_type_and_language_and_what_may_be_in_that_language(scope, covered):
+    pauses = Pauses(frozenset({scope}))
     for kind, language in (("binary", "nl"), ("binary", "en"), ("error", "nl"), ("binary", None)):
-        decided = under(holds, kind=MessageType(kind), language=language, score=4.5)
+        decided = under(pauses, kind=MessageType(kind), language=language, score=4.5)
         assert (decided.decision is Decision.REVIEW) is ((kind, language) in covered)
 
 
 def test_every_pause_counts():
     pauses = Pauses(frozenset({PauseScope(MessageType.ERROR), PauseScope(language="en")}))
-    held = [{"language": "en"}, {"kind": MessageType.ERROR}, {}]
-    decisions = [under(pauses, score=4.5, **answer).decision for answer in held]
+    answers = [{"language": "en"}, {"kind": MessageType.ERROR}, {}]
+    decisions = [under(pauses, score=4.5, **answer).decision for answer in answers]
     assert decisions == [Decision.REVIEW, Decision.REVIEW, Decision.AUTO_SEND]
 
 
-def test_a_known_hold_is_the_reason_where_another_could_not_be_read():
+def test_a_known_pause_is_the_reason_where_another_could_not_be_read():
     unread = Pauses(frozenset({PauseScope(MessageType.ERROR)}), known=False)
-    assert under(unread, kind=MessageType.ERROR, score=4.5).reasons[0] == "sending_held"
-    assert under(unread, score=4.5).reasons[0] == "holds_unknown"
+    assert under(unread, kind=MessageType.ERROR, score=4.5).reasons[0] == "sending_paused"
+    assert under(unread, score=4.5).reasons[0] == "pauses_unknown"
 
 
-def test_a_policy_can_hold_from_the_start_by_type_and_language():
-    nothing, dutch = Policy(hold=True), Policy(overrides=(Override(language="nl", hold=True),))
+def test_a_policy_can_pause_from_the_start_by_type_and_language():
+    nothing, dutch = Policy(pause=True), Policy(overrides=(Override(language="nl", pause=True),))
     quoted = {"score": 5.0, "reason": VERBATIM_DOCUMENT_RULE}
-    assert under(Pauses(), nothing, **quoted).reasons == ("sending_held", "verbatim_document")
+    assert under(Pauses(), nothing, **quoted).reasons == ("sending_paused", "verbatim_document")
     assert under(Pauses(), dutch, **quoted).decision is Decision.REVIEW
     assert under(Pauses(), dutch, language="en", **quoted).decision is Decision.AUTO_SEND
     assert (nothing.paused_scopes, dutch.paused_scopes) == ({PauseScope()}, {PauseScope(language="nl")})
-    but_english = Policy(hold=True, overrides=(Override(language="en", hold=False),))
+    but_english = Policy(pause=True, overrides=(Override(language="en", pause=False),))
     assert under(Pauses(), but_english, language="en", **quoted).decision is Decision.AUTO_SEND
     assert under(ALL, but_english, language="en", **quoted).decision is Decision.REVIEW
-    assert Policy(hold=True).identity != Policy().identity
+    assert Policy(pause=True).identity != Policy().identity
 
 
 @pytest.mark.parametrize("language", ["dutch", "NL", "*", ""])
-def test_a_hold_on_what_can_be_no_language_is_refused(language):
+def test_a_pause_of_what_can_be_no_language_is_refused(language):
     with pytest.raises(ValueError, match="two lowercase letters"):
         PauseScope(language=language)
 
@@ -520,7 +520,7 @@ def test_the_most_informative_gap_leads_the_reasons():
         assert decide(score=3.0, degraded=(second, first))[1] == (first, second)
 
 
-def test_an_answer_without_a_score_of_which_something_was_not_checked_is_held_for_that():
+def test_an_answer_without_a_score_of_which_something_was_not_checked_is_reviewed_for_that():
     reason = Reason.NO_APPLICABLE_FEATURE
     assert decide(reason=reason, degraded=("x",)) == ("review", ("x", "no_applicable_feature"))
     assert decide(score=3.0, degraded=("x",)) == ("review", ("middle_score", "x"))

@@ -9,10 +9,10 @@ from scoring.scorer.score import Score, mean_score, triggered_rules
 from scoring.values.exchange import Evidence, FeatureValue
 from scoring.values.rules import Reason, Rule, RuleEffect
 
-HOLDS = Rule("held", "A rule that holds.", RuleEffect.REVIEW)
+REVIEWING_RULE = Rule("review", "A rule for review.", RuleEffect.REVIEW)
 RULES = {
     "undefined": UNDEFINED_COMPONENT_RULE,
-    "held": HOLDS,
+    "review": REVIEWING_RULE,
     "mismatch": ERROR_MISMATCH_RULE,
     "section": VERBATIM_DOCUMENT_RULE,
     "also_undefined": UNDEFINED_COMPONENT_RULE,
@@ -51,9 +51,9 @@ def test_evidence_of_several_features_counts_together():
     assert score(value(1.0, "section"), value(None, "mismatch")) == Score(1, ERROR_MISMATCH_RULE)
 
 
-def test_what_blocks_decides_before_what_only_holds():
-    assert score(value(1.0, "held"), value(0.5, "mismatch")) == Score(1, ERROR_MISMATCH_RULE)
-    assert score(value(1.0, "held", "section")) == Score(1, HOLDS)
+def test_what_blocks_decides_before_what_only_reviews():
+    assert score(value(1.0, "review"), value(0.5, "mismatch")) == Score(1, ERROR_MISMATCH_RULE)
+    assert score(value(1.0, "review", "section")) == Score(1, REVIEWING_RULE)
 
 
 def test_a_quotation_makes_it_5():
@@ -65,5 +65,5 @@ def test_evidence_that_no_rule_follows_from_changes_nothing():
 
 
 def test_of_kinds_with_one_rule_it_is_given_once():
-    values = [value(0.5, "also_undefined", "undefined", "held")]
-    assert triggered_rules(values, RULES) == [UNDEFINED_COMPONENT_RULE, HOLDS]
+    values = [value(0.5, "also_undefined", "undefined", "review")]
+    assert triggered_rules(values, RULES) == [UNDEFINED_COMPONENT_RULE, REVIEWING_RULE]

@@ -96,6 +96,6 @@ def test_a_new_rule_decides_without_any_other_change(effect):
     values = [FeatureValue("shouts", 0.5, (Evidence("shouted", "NO", 0, 2),))]
     score = profile.score(values, profile.rules)
     decided = Policy().decide(ScoredAnswer(score.value, MessageType.BINARY, "en", score.reason))
-    expected = {"blocks": (1.0, "blocked"), "holds": (1.0, "review"), "sends": (5.0, "auto_send")}
+    expected = {"block": (1.0, "blocked"), "review": (1.0, "review"), "send": (5.0, "auto_send")}
     assert (score.value, decided.decision) == expected[effect]
     assert decided.reasons == ("shouted",)

@@ -88,16 +88,16 @@ def test_the_more_probable_a_verifier_finds_the_claims_the_higher_the_score(shar
 
 
 PAIRS = [
-    (hold, block)
-    for hold, holding in RULES.items()
+    (review, block)
+    for review, reviewing in RULES.items()
     for block, blocking in RULES.items()
-    if holding and blocking and (holding.effect, blocking.effect) == (RuleEffect.REVIEW, RuleEffect.BLOCK)
+    if reviewing and blocking and (reviewing.effect, blocking.effect) == (RuleEffect.REVIEW, RuleEffect.BLOCK)
 ]
 
 
-@pytest.mark.parametrize(("hold", "block"), PAIRS)
-def test_a_blocking_rule_decides_beside_a_reviewing_one(hold, block):
-    found = score((1, 1, 1), [hold, block])
+@pytest.mark.parametrize(("review", "block"), PAIRS)
+def test_a_blocking_rule_decides_beside_a_reviewing_one(review, block):
+    found = score((1, 1, 1), [review, block])
     assert found.reason is RULES[block]
     assessment = ScoredAnswer(found.value, MessageType.BINARY, "en", found.reason)
     assert Policy().decide(assessment).decision is Decision.BLOCKED
@@ -108,10 +108,10 @@ def test_there_are_rules_that_review_and_rules_that_block():
 
 
 def test_the_surest_rule_caps_the_score():
-    held = next(kind for kind, rule in RULES.items() if rule and rule.effect is RuleEffect.REVIEW)
-    found = score((1, 1, 1), [held])
-    assert found.value == pytest.approx(5 - 4 * RULES[held].contradiction)
-    assert score((1, 1, 1), [held, "unknown_number"]).contradiction == max(0.9, RULES[held].contradiction)
+    review = next(kind for kind, rule in RULES.items() if rule and rule.effect is RuleEffect.REVIEW)
+    found = score((1, 1, 1), [review])
+    assert found.value == pytest.approx(5 - 4 * RULES[review].contradiction)
+    assert score((1, 1, 1), [review, "unknown_number"]).contradiction == max(0.9, RULES[review].contradiction)
 
 
 def test_without_claims_there_is_no_score():

@@ -1,4 +1,4 @@
-"""The follower reads the topic to its end before all else, and ends the worker where it cannot go on."""
+"""The follower reads the topic to its end before all else, and ends the worker if it cannot go on."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -22,11 +22,11 @@ from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.pause.pause_follower import PauseFollower, PausesLost
 from streams.pause.pause_state import PauseState
-from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record, resumed
+from tests.support.pauses import INSTRUCTIONS_IN_DUTCH, a_pause, pause_record, raw_record, resumed
 from tests.support.virtual_time import run_virtually
 
-EVERYTHING = a_hold()
-FIRST, SECOND = TopicPartition("holds", 0), TopicPartition("holds", 1)
+EVERYTHING = a_pause()
+FIRST, SECOND = TopicPartition("controls", 0), TopicPartition("controls", 1)
 
 
 class Topic:
@@ -47,7 +47,7 @@ class Topic:
         if self.looks:
             raise self.looks.pop(0)
         ends = {at: len(records) for at, records in self.records.items()}
-        origins = (TopicIdentity("cluster", "holds", self.topic_id),)
+        origins = (TopicIdentity("cluster", "controls", self.topic_id),)
         return TopicSnapshot(origins, dict.fromkeys(ends, 0), ends, _now())
 
     async def read_between(
@@ -81,8 +81,8 @@ class Following:
     """A follower at work on a topic."""
 
     def __init__(self, topic: Topic) -> None:
-        self.board = PauseState(_now)
-        self.follower = PauseFollower(self.board, "holds", topic, look_interval=10)  # type: ignore[arg-type]
+        self.state = PauseState(_now)
+        self.follower = PauseFollower(self.state, "controls", topic, check_interval=10)  # type: ignore[arg-type]
         self.tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -105,10 +105,10 @@ class Following:
         return failure
 
 
-def test_all_that_there_is_is_on_the_board_before_anything_else() -> None:
+def test_the_whole_topic_is_read_before_anything_else() -> None:
     async def main() -> None:
-        async with Following(Topic(hold_record(EVERYTHING))) as following:
-            assert following.board.pauses == Pauses(frozenset({PauseScope()}))
+        async with Following(Topic(pause_record(EVERYTHING))) as following:
+            assert following.state.pauses == Pauses(frozenset({PauseScope()}))
 
     run_virtually(main())
 
@@ -117,13 +117,13 @@ def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
-            assert following.board.pauses == Pauses()
-            topic.records[FIRST].append(hold_record(EVERYTHING))
+            assert following.state.pauses == Pauses()
+            topic.records[FIRST].append(pause_record(EVERYTHING))
             await asyncio.sleep(0.3)
-            assert following.board.pauses.scopes == {PauseScope()}
-            topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
+            assert following.state.pauses.scopes == {PauseScope()}
+            topic.records[FIRST].append(pause_record(resumed(EVERYTHING), 1))
             await asyncio.sleep(0.3)
-            assert following.board.pauses == Pauses()
+            assert following.state.pauses == Pauses()
 
     run_virtually(main())
 
@@ -132,19 +132,19 @@ def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
     "failure",
     [
         TopicAuthorizationFailedError(),
-        UnknownTopicOrPartitionError("holds"),
+        UnknownTopicOrPartitionError("controls"),
         ServiceUnreachable("Kafka at k:9092 does not answer"),
         TimeoutError(),
     ],
 )
 def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure: Exception) -> None:
     async def main() -> None:
-        topic = Topic(hold_record(EVERYTHING))
+        topic = Topic(pause_record(EVERYTHING))
         topic.failure = failure
         following = Following(topic)
-        with pytest.raises(PausesLost, match=r"^the holds on sending cannot be read from topic holds: \S"):
+        with pytest.raises(PausesLost, match=r"^the pauses cannot be read from topic controls: \S"):
             await following.follower.read_to_end()
-        assert not following.board.known
+        assert not following.state.known
 
     run_virtually(main())
 
@@ -171,7 +171,7 @@ def test_a_topic_that_cannot_be_read_any_more_is_the_end(failure: KafkaError) ->
     run_virtually(main())
 
 
-def test_brokers_that_say_nothing_make_it_unknown_what_is_held_until_they_are_back() -> None:
+def test_brokers_that_say_nothing_make_the_pauses_unknown_until_they_are_back() -> None:
     async def main() -> list[str]:
         topic = Topic()
         with capture_logs() as logs:
@@ -179,15 +179,15 @@ def test_brokers_that_say_nothing_make_it_unknown_what_is_held_until_they_are_ba
                 await asyncio.sleep(5)
                 topic.silent = True
                 await asyncio.sleep(19)
-                assert following.board.known
+                assert following.state.known
                 await asyncio.sleep(2)
-                assert following.board.pauses == Pauses(known=False)
+                assert following.state.pauses == Pauses(known=False)
                 topic.silent = False
                 await asyncio.sleep(1)
-                assert following.board.known
+                assert following.state.known
         return [line["event"] for line in logs]
 
-    assert run_virtually(main()) == ["holds_unknown", "holds_known_again"]
+    assert run_virtually(main()) == ["pauses_unknown", "pauses_known_again"]
 
 
 def test_a_topic_that_was_made_anew_is_the_end() -> None:
@@ -200,20 +200,20 @@ def test_a_topic_that_was_made_anew_is_the_end() -> None:
     run_virtually(main())
 
 
-def test_a_topic_that_is_gone_is_believed_to_be_after_three_looks_in_a_row() -> None:
+def test_a_topic_counts_as_deleted_after_three_checks_in_a_row() -> None:
     async def main() -> None:
-        topic, gone = Topic(), UnknownTopicOrPartitionError("holds")
+        topic, gone = Topic(), UnknownTopicOrPartitionError("controls")
         async with Following(topic) as following:
             topic.looks = [gone, gone]
             await asyncio.sleep(35)
             topic.looks = [gone, gone, gone]
-            assert "gone" in str(await following.lost(35))
+            assert "deleted" in str(await following.lost(35))
 
     run_virtually(main())
 
 
 @pytest.mark.parametrize("trouble", [RequestTimedOutError(), ServiceUnreachable("k:9092 does not answer")])
-def test_a_look_that_fails_is_one_that_did_not_happen(trouble: Exception) -> None:
+def test_a_check_that_fails_changes_nothing(trouble: Exception) -> None:
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -225,41 +225,41 @@ def test_a_look_that_fails_is_one_that_did_not_happen(trouble: Exception) -> Non
     run_virtually(main())
 
 
-def test_a_look_that_hangs_keeps_no_hold_from_being_seen() -> None:
+def test_a_check_that_hangs_hides_no_pause() -> None:
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
             topic.hangs = True
             await asyncio.sleep(15)
-            topic.records[FIRST].append(hold_record(EVERYTHING))
+            topic.records[FIRST].append(pause_record(EVERYTHING))
             await asyncio.sleep(0.3)
-            assert following.board.pauses.scopes == {PauseScope()}
+            assert following.state.pauses.scopes == {PauseScope()}
 
     run_virtually(main())
 
 
 def test_partitions_that_are_added_are_read_from_their_beginning() -> None:
     async def main() -> None:
-        topic = Topic(hold_record(EVERYTHING))
+        topic = Topic(pause_record(EVERYTHING))
         async with Following(topic) as following:
-            topic.records[SECOND] = [hold_record(a_hold("instruction", "nl"), partition=1)]
+            topic.records[SECOND] = [pause_record(a_pause("instruction", "nl"), partition=1)]
             await asyncio.sleep(11)
-            assert following.board.pauses.scopes == {PauseScope(), INSTRUCTIONS_IN_DUTCH}
-            topic.records[FIRST].append(hold_record(resumed(EVERYTHING), 1))
+            assert following.state.pauses.scopes == {PauseScope(), INSTRUCTIONS_IN_DUTCH}
+            topic.records[FIRST].append(pause_record(resumed(EVERYTHING), 1))
             await asyncio.sleep(1)
-            assert following.board.pauses.scopes == {INSTRUCTIONS_IN_DUTCH}
+            assert following.state.pauses.scopes == {INSTRUCTIONS_IN_DUTCH}
 
     run_virtually(main())
 
 
-def test_what_is_held_at_the_start_and_each_change_is_logged_without_its_reason() -> None:
+def test_pauses_at_the_start_and_each_change_are_logged_without_its_reason() -> None:
     async def main() -> list[dict[str, object]]:
-        before = [hold_record(resumed(a_hold("binary"))), hold_record(a_hold("instruction", "nl"), 1)]
+        before = [pause_record(resumed(a_pause("binary"))), pause_record(a_pause("instruction", "nl"), 1)]
         topic = Topic(*before)
         with capture_logs() as logs:
             async with Following(topic):
                 topic.records[FIRST] += [
-                    hold_record(resumed(a_hold("instruction", "nl")), 2),
+                    pause_record(resumed(a_pause("instruction", "nl")), 2),
                     raw_record(b"*/*", b"nonsense", 3),
                     raw_record(b"*/*", None, 4),
                 ]
@@ -269,9 +269,9 @@ def test_what_is_held_at_the_start_and_each_change_is_logged_without_its_reason(
     logs = run_virtually(main())
     dutch = {"message_type": "instruction", "language": "nl", "partition": 0}
     assert [{k: v for k, v in line.items() if k != "log_level"} for line in logs] == [
-        {"event": "sending_held", "by": "anna", "offset": 1, **dutch},
+        {"event": "sending_paused", "by": "anna", "offset": 1, **dutch},
         {"event": "sending_resumed", "by": "bert", "offset": 2, **dutch},
-        {"event": "hold_unreadable", "error_type": "unknown_format", "partition": 0, "offset": 3},
-        {"event": "hold_removed", "partition": 0, "offset": 4},
+        {"event": "pause_unreadable", "error_type": "unknown_format", "partition": 0, "offset": 3},
+        {"event": "pause_removed", "partition": 0, "offset": 4},
     ]
     assert "wrong prices" not in str(logs)

@@ -1,4 +1,4 @@
-"""Holds on sending with real workers: at once, in all of them, without a restart, and over restarts."""
+"""Pauses with real workers: at once, in all of them, without a restart, and over restarts."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import pytest
 from aiokafka import ConsumerRecord
 from prometheus_client.parser import text_string_to_metric_families
 
-from schemas import Codec, Hold
+from schemas import Codec, Pause
 from schemas.records import ChatbotAnswer, Verdict
 from streams.kafka.topics import Topics
 from streams.pause.pause_state import PauseStatus
@@ -22,11 +22,11 @@ from tests.support.records import Outgoing, consume_all, eventually, produce
 from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
 from tests.support.workers import Worker, changed
 
-#: From a hold in the topic to the last verdict that is still sent, and from a resumption to the first one,
+#: From a pause in the topic to the last verdict that is still sent, and from a resumption to the first one,
 #: by the clock of the broker, on a machine that tests keep busy.
 AT_ONCE_MS = 2_000
 WHY = "prices are wrong"
-HELD = ("review", ("sending_held", WOULD_BE))
+PAUSED = ("review", ("sending_paused", WOULD_BE))
 SENT = ("auto_send", (WOULD_BE,))
 
 
@@ -46,12 +46,12 @@ async def _command(settings: Settings, *arguments: str) -> subprocess.CompletedP
     return await asyncio.to_thread(truthgate, *arguments, environment=variables(settings))
 
 
-async def _holds(settings: Settings, *arguments: str) -> None:
-    done = await _command(settings, "hold", "--reason", WHY, "--by", "anna", *arguments)
+async def _pause(settings: Settings, *arguments: str) -> None:
+    done = await _command(settings, "pause", "--reason", WHY, "--by", "anna", *arguments)
     assert done.returncode == 0, done.stderr
 
 
-async def _resumes(settings: Settings, *arguments: str) -> None:
+async def _resume(settings: Settings, *arguments: str) -> None:
     done = await _command(settings, "resume", "--reason", "they are right again", *arguments)
     assert done.returncode == 0, done.stderr
 
@@ -67,20 +67,20 @@ def _decided(verdicts: list[Verdict]) -> set[tuple[str, tuple[str, ...]]]:
     return {(verdict.decision, verdict.reasons) for verdict in verdicts}
 
 
-def _held(worker: Worker) -> float:
-    """Give how many verdicts the worker has held."""
+def _paused(worker: Worker) -> float:
+    """Give how many verdicts the worker has sent to review for a pause."""
     return sum(
         sample.value
         for family in text_string_to_metric_families(worker.metrics())
         for sample in family.samples
-        if sample.name == "truthgate_verdicts_held_total" and sample.labels["reason"] == "sending_held"
+        if sample.name == "truthgate_verdicts_paused_total" and sample.labels["reason"] == "sending_paused"
     )
 
 
 async def _changes(settings: Settings, topics: Topics) -> dict[str, int]:
     """Give when each status came into the topic, by the broker's clock."""
     records = await consume_all(settings.kafka, topics.controls)
-    return {Codec().decode(record.value, Hold).status: record.timestamp for record in records}
+    return {Codec().decode(record.value, Pause).status: record.timestamp for record in records}
 
 
 def _sent(ledger: Ledger, topics: Topics) -> list[ConsumerRecord]:
@@ -91,7 +91,7 @@ def _sent(ledger: Ledger, topics: Topics) -> list[ConsumerRecord]:
 
 
 @pytest.mark.timeout(300)
-async def test_a_hold_counts_at_once_in_all_workers_and_so_does_its_end(
+async def test_a_pause_counts_at_once_in_all_workers_and_so_does_its_end(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     answers = sendable_answers(1500, "stream")
@@ -101,12 +101,14 @@ async def test_a_hold_counts_at_once_in_all_workers_and_so_does_its_end(
             await asyncio.to_thread(worker.wait_ready)
         async with Chatbot(quick, answers, 50) as chatbot:
             await chatbot.sent_at_least(200)
-            await _holds(quick)
-            at_hold = chatbot.sent
-            await chatbot.sent_at_least(at_hold + 300)
-            assert [_held(worker) > 0 for worker in workers] == [True, True]
-            assert all('truthgate_holds{language="all",message_type="all"} 1' in w.metrics() for w in workers)
-            await _resumes(quick)
+            await _pause(quick)
+            at_pause = chatbot.sent
+            await chatbot.sent_at_least(at_pause + 300)
+            assert [_paused(worker) > 0 for worker in workers] == [True, True]
+            assert all(
+                'truthgate_pauses{language="all",message_type="all"} 1' in w.metrics() for w in workers
+            )
+            await _resume(quick)
             await chatbot.finished()
         ledger = await read_until_settled(quick, answers)
         logs = [worker.log for worker in workers]
@@ -121,95 +123,95 @@ async def test_a_hold_counts_at_once_in_all_workers_and_so_does_its_end(
     assert again < AT_ONCE_MS
     assert min(sent) < begin
     counts = Counter((verdict.decision, verdict.reasons) for verdict in ledger.verdicts)
-    assert counts.keys() == {HELD, SENT}
-    assert counts[HELD] >= 300
+    assert counts.keys() == {PAUSED, SENT}
+    assert counts[PAUSED] >= 300
 
 
-async def test_a_hold_on_a_language_leaves_the_others_alone(
+async def test_a_pause_on_a_language_leaves_the_others_alone(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
-        await _holds(quick, "--language", "nl")
-        await eventually(lambda: "sending_held" in worker.log, "the worker knows of it")
+        await _pause(quick, "--language", "nl")
+        await eventually(lambda: "sending_paused" in worker.log, "the worker knows of it")
         verdicts = await _judged(quick, topics, sendable_answers(20, "both", ("nl", "en")))
-    assert _decided([verdict for verdict in verdicts if verdict.language == "nl"]) == {HELD}
+    assert _decided([verdict for verdict in verdicts if verdict.language == "nl"]) == {PAUSED}
     assert _decided([verdict for verdict in verdicts if verdict.language == "en"]) == {SENT}
 
 
-async def test_a_hold_lasts_over_starts_and_kills_until_it_is_resumed(
+async def test_a_pause_lasts_over_starts_and_kills_until_it_is_resumed(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     only = changed(quick, kafka={"group_instance_id": "only"})
-    await _holds(quick)
+    await _pause(quick)
     with Worker(only, tmp_path) as worker:
         worker.wait_ready()
-        assert _decided(await _judged(quick, topics, sendable_answers(20, "first"))) == {HELD}
+        assert _decided(await _judged(quick, topics, sendable_answers(20, "first"))) == {PAUSED}
         worker.kill()
         worker.start()
         worker.wait_ready()
-        assert _decided(await _judged(quick, topics, sendable_answers(20, "second"))) == {HELD}
-        await _resumes(quick)
+        assert _decided(await _judged(quick, topics, sendable_answers(20, "second"))) == {PAUSED}
+        await _resume(quick)
         await eventually(lambda: "sending_resumed" in worker.log, "the worker knows of it")
         assert _decided(await _judged(quick, topics, sendable_answers(20, "third"))) == {SENT}
 
 
-async def test_what_a_worker_is_set_to_hold_is_held_without_any_command(
+async def test_a_worker_can_be_set_to_pause_without_any_command(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    holding = {**quick.model_dump()["policy"], "hold": True}
-    settings = Settings.model_validate({**quick.model_dump(), "policy": holding})
+    paused = {**quick.model_dump()["policy"], "pause": True}
+    settings = Settings.model_validate({**quick.model_dump(), "policy": paused})
     with Worker(settings, tmp_path) as worker:
         worker.wait_ready()
-        assert _decided(await _judged(quick, topics, sendable_answers(10, "set"))) == {HELD}
+        assert _decided(await _judged(quick, topics, sendable_answers(10, "set"))) == {PAUSED}
 
 
-async def test_what_cannot_be_read_holds_everything_until_it_is_removed(
+async def test_what_cannot_be_read_pauses_everything_until_it_is_removed(
     quick: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         await produce(quick.kafka, topics.controls, [Outgoing(b"\x00nonsense", b"somebody else's")])
-        await eventually(lambda: "hold_unreadable" in worker.log, "the worker has met it")
-        unknown = {("review", ("holds_unknown", WOULD_BE))}
+        await eventually(lambda: "pause_unreadable" in worker.log, "the worker has met it")
+        unknown = {("review", ("pauses_unknown", WOULD_BE))}
         assert _decided(await _judged(quick, topics, sendable_answers(10, "unread"))) == unknown
-        listed = await _command(quick, "holds", "--json")
+        listed = await _command(quick, "paused", "--json")
         assert json.loads(listed.stdout) == {
             "source": "unreadable",
             "at": "0:0",
             "error": "schema_registry_not_configured",
         }
-        await _holds(quick, "--language", "en")
-        await _resumes(quick, "--unreadable")
-        await eventually(lambda: "holds_known_again" in worker.log, "the worker knows what is held")
+        await _pause(quick, "--language", "en")
+        await _resume(quick, "--unreadable")
+        await eventually(lambda: "pauses_known_again" in worker.log, "the worker knows the pauses")
         assert _decided(await _judged(quick, topics, sendable_answers(10, "read"))) == {SENT}
         again = await _command(quick, "resume", "--reason", "x", "--unreadable")
-        assert (again.returncode, "no hold is on what is unreadable" in again.stderr) == (1, True)
-        assert "all answers in en" in (await _command(quick, "holds")).stdout
+        assert (again.returncode, "nothing is paused for unreadable records" in again.stderr) == (1, True)
+        assert "all answers in en" in (await _command(quick, "paused")).stdout
 
 
-async def test_holds_are_listed_with_who_and_why_and_only_what_is_held_can_be_resumed(
+async def test_pauses_are_listed_with_who_and_why_and_only_they_can_be_resumed(
     settings: Settings, topics: Topics
 ) -> None:
-    nothing = await _command(settings, "holds")
-    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "truthgate: nothing is held\n")
-    await _holds(settings, "--message-type", "error", "--message-type", "binary", "--language", "nl")
-    listed = await _command(settings, "holds", "--json")
+    nothing = await _command(settings, "paused")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "truthgate: nothing is paused\n")
+    await _pause(settings, "--message-type", "error", "--message-type", "binary", "--language", "nl")
+    listed = await _command(settings, "paused", "--json")
     found = [json.loads(line) for line in listed.stdout.splitlines()]
     assert [(each["message_type"], each["language"]) for each in found] == [("error", "nl"), ("binary", "nl")]
     assert {(each["source"], each["by"], each["reason"]) for each in found} == {("operator", "anna", WHY)}
     for refused in ((), ("--language", "nl"), ("--message-type", "error")):
         done = await _command(settings, "resume", "--reason", "x", *refused)
-        assert (done.returncode, "no hold is on" in done.stderr) == (1, True)
-    await _resumes(settings, "--message-type", "error", "--language", "nl")
-    table = await _command(settings, "holds")
+        assert (done.returncode, "nothing is paused for" in done.stderr) == (1, True)
+    await _resume(settings, "--message-type", "error", "--language", "nl")
+    table = await _command(settings, "paused")
     assert "binary answers in nl" in table.stdout
     assert "error answers" not in table.stdout
     assert WHY in table.stdout
     everything = await _command(settings, "resume", "--reason", "x", "--all")
-    assert everything.stderr == "truthgate: sending goes on: binary answers in nl\n"
+    assert everything.stderr == "truthgate: sending is resumed: binary answers in nl\n"
     assert (await _command(settings, "resume", "--reason", "x", "--all")).returncode == 1
     records = await consume_all(settings.kafka, topics.controls)
     assert [record.key for record in records] == [b"error/nl", b"binary/nl"] * 2
     headers = dict(records[0].headers)
-    assert (headers["ce_type"], headers["content-type"]) == (b"truthgate.Hold", b"application/avro")
+    assert (headers["ce_type"], headers["content-type"]) == (b"truthgate.Pause", b"application/avro")

@@ -1,4 +1,4 @@
-"""What an operator says of sending becomes records that every worker can read, and no others."""
+"""An operator's command becomes records that every worker can read, and no others."""
 
 import getpass
 from datetime import UTC, datetime
@@ -12,19 +12,19 @@ from streams.cli.entry import run
 from streams.cli.pause_commands import OperatorAction, entry_name, pauses_as_json
 from streams.pause.pause_state import CODEC, PauseState, PauseStatus
 from streams.settings import KafkaSettings, Settings
-from tests.support.holds import INSTRUCTIONS_IN_DUTCH, a_hold, hold_record, raw_record
+from tests.support.pauses import INSTRUCTIONS_IN_DUTCH, a_pause, pause_record, raw_record
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 CHANGE = OperatorAction(Settings(kafka=KafkaSettings(topic_prefix="eu.")), "anna", "wrong prices", WHEN)
 
 
 def taken(*records: object) -> PauseState:
-    board = PauseState()
-    board.apply(records)
-    return board
+    state = PauseState()
+    state.apply(records)
+    return state
 
 
-def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
+def test_a_pause_is_read_by_workers_as_it_was_meant() -> None:
     record = CHANGE.pause(INSTRUCTIONS_IN_DUTCH)
     assert (record.topic, record.key, record.partition) == ("eu.controls", b"instruction/nl", None)
     (entry,) = taken(raw_record(record.key, record.value)).active
@@ -37,15 +37,15 @@ def test_a_hold_is_read_by_workers_as_it_was_meant() -> None:
     assert dict(record.headers)["ce_id"] == b"instruction/nl@2026-03-02T09:15:00Z"
 
 
-def test_what_is_held_is_resumed_where_it_stands() -> None:
-    (entry,) = taken(hold_record(a_hold("binary"), 3, partition=2)).active
+def test_a_pause_is_resumed_in_its_partition() -> None:
+    (entry,) = taken(pause_record(a_pause("binary"), 3, partition=2)).active
     record = CHANGE.resume(entry)
     assert (record.key, record.partition) == (b"binary/*", 2)
-    board = taken(hold_record(a_hold("binary"), 3, partition=2), raw_record(record.key, record.value, 4, 2))
-    assert board.active == ()
+    state = taken(pause_record(a_pause("binary"), 3, partition=2), raw_record(record.key, record.value, 4, 2))
+    assert state.active == ()
 
 
-def test_what_cannot_be_read_is_deleted_where_it_stands() -> None:
+def test_what_cannot_be_read_is_deleted_in_its_partition() -> None:
     (entry,) = taken(raw_record(b"\xff", b"nonsense", 3, partition=2)).active
     record = CHANGE.resume(entry)
     assert (record.key, record.value, record.partition) == (b"\xff", None, 2)
@@ -60,9 +60,9 @@ def test_what_workers_could_not_read_is_not_written(by: str, reason: str) -> Non
 def test_statuses_are_those_of_the_contract() -> None:
     value = CHANGE.pause(PauseScope()).value
     assert value is not None
-    assert b"held" in value
-    assert {status.value for status in PauseStatus} == {"held", "resumed"}
-    assert value.startswith(CODEC.encode(a_hold())[:10])
+    assert b"paused" in value
+    assert {status.value for status in PauseStatus} == {"paused", "resumed"}
+    assert value.startswith(CODEC.encode(a_pause())[:10])
 
 
 def test_who_has_no_name_must_give_one(
@@ -72,14 +72,14 @@ def test_who_has_no_name_must_give_one(
         raise OSError("No username set in the environment")
 
     monkeypatch.setattr(getpass, "getuser", nobody)
-    assert run(["hold", "--reason", "x"]) == 2
+    assert run(["pause", "--reason", "x"]) == 2
     assert capsys.readouterr().err == "truthgate: the user has no name here: say who with --by\n"
 
 
-def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
-    policy = Policy(overrides=(Override(MessageType.BINARY, hold=True),))
-    board = taken(hold_record(a_hold(language="nl")), raw_record(b"x", b"nonsense", 7))
-    assert list(pauses_as_json(policy, board.active)) == [
+def test_pauses_are_listed_with_those_of_the_settings_first() -> None:
+    policy = Policy(overrides=(Override(MessageType.BINARY, pause=True),))
+    state = taken(pause_record(a_pause(language="nl")), raw_record(b"x", b"nonsense", 7))
+    assert list(pauses_as_json(policy, state.active)) == [
         {"source": "settings", "message_type": "binary", "language": None},
         {
             "source": "operator",
@@ -91,7 +91,7 @@ def test_what_is_held_is_described_with_what_the_settings_hold_first() -> None:
         },
         {"source": "unreadable", "at": "0:7", "error": "unknown_format"},
     ]
-    assert [entry_name(entry) for entry in board.active] == [
+    assert [entry_name(entry) for entry in state.active] == [
         "all answers in nl",
         "everything, by an unreadable record at 0:7",
     ]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from aiokafka import ConsumerRecord
 
-from schemas import Hold
+from schemas import Pause
 from scoring.policy import PauseScope
 from scoring.values.exchange import MessageType
 from streams.pause.pause_state import CODEC, PauseState, PauseStatus, pause_key, pause_scope
@@ -14,24 +14,24 @@ from tests.support.clock import Clock
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
 
-def a_hold(
+def a_pause(
     message_type: str | None = None,
     language: str | None = None,
     status: str = PauseStatus.PAUSED,
     by: str = "anna",
-) -> Hold:
-    """Give what an operator says of these answers."""
-    return Hold(status, message_type, language, WHEN, by, "wrong prices")
+) -> Pause:
+    """Give a pause of these answers."""
+    return Pause(status, message_type, language, WHEN, by, "wrong prices")
 
 
-def resumed(hold: Hold) -> Hold:
-    """Give what lets these answers go again."""
-    return replace(hold, status=PauseStatus.RESUMED, by="bert")
+def resumed(pause: Pause) -> Pause:
+    """Give the record that ends a pause."""
+    return replace(pause, status=PauseStatus.RESUMED, by="bert")
 
 
-def hold_record(hold: Hold, offset: int = 0, partition: int = 0) -> ConsumerRecord:
-    """Give the record of what an operator says."""
-    return raw_record(pause_key(pause_scope(hold)), CODEC.encode(hold), offset, partition)
+def pause_record(pause: Pause, offset: int = 0, partition: int = 0) -> ConsumerRecord:
+    """Give the Kafka record of a pause."""
+    return raw_record(pause_key(pause_scope(pause)), CODEC.encode(pause), offset, partition)
 
 
 def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partition: int = 0) -> ConsumerRecord:
@@ -40,11 +40,11 @@ def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partitio
     return ConsumerRecord("controls", partition, offset, 0, 0, key, value, None, *sizes, ())
 
 
-def board_of_nothing(clock: Clock) -> PauseState:
-    """Give a board of a topic that was empty when it was read, just now."""
-    board = PauseState(clock)
-    board.confirm(clock.now)
-    return board
+def no_pauses(clock: Clock) -> PauseState:
+    """Give the state of a topic that was empty when it was read, just now."""
+    state = PauseState(clock)
+    state.confirm(clock.now)
+    return state
 
 
 INSTRUCTIONS_IN_DUTCH = PauseScope(MessageType.INSTRUCTION, "nl")

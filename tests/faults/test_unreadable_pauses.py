@@ -1,4 +1,4 @@
-"""Holds that cannot be read: nothing is sent for that, and no answer is lost."""
+"""Pauses that cannot be read: nothing is sent meanwhile, and no answer is lost."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot
-from tests.support.holds import a_hold, hold_record
 from tests.support.ledger import Ledger, read_all, read_until_settled
+from tests.support.pauses import a_pause, pause_record
 from tests.support.records import Outgoing, eventually, produce
 from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
 from tests.support.workers import Supervised, Worker, changed
 
 pytestmark = pytest.mark.timeout(600)
 
-#: The broker that has the holds alone; of all other topics the others have replicas.
+#: The broker that alone has the pauses; of all other topics the others have replicas.
 LAST = 2
 
 
@@ -35,7 +35,7 @@ def trio() -> Iterator[EmbeddedKafka]:
 
 @pytest.fixture
 async def settings(trio: EmbeddedKafka, tmp_path: Path) -> Settings:
-    """Make the topics, that of the holds on one broker alone, for a worker that sends what is sendable."""
+    """Make the topics, that of the pauses on one broker alone, for a worker that sends what is sendable."""
     settings = sending(
         changed(
             isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix()),
@@ -64,27 +64,27 @@ def _decided(ledger: Ledger, run: str) -> set[tuple[str, str]]:
     return {(v.decision, v.reasons[0]) for v in ledger.verdicts if v.answer_id.startswith(f"{run}-")}
 
 
-async def test_a_worker_that_cannot_read_the_holds_at_its_start_judges_nothing_until_it_can(
+async def test_a_worker_that_cannot_read_the_pauses_at_its_start_judges_nothing_until_it_can(
     trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
 ) -> None:
-    record = hold_record(a_hold())
+    record = pause_record(a_pause())
     topic = Topics(settings.kafka.topic_prefix).controls
     await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
-    answers = await _publish(settings, "held")
+    answers = await _publish(settings, "paused")
     await asyncio.to_thread(trio.brokers[LAST].stop)
     with Supervised(Worker(settings, tmp_path)) as supervised:
         await eventually(lambda: len(supervised.exit_codes) > 1, "the worker gives up, and again", 120)
         assert (await read_all(settings)).verdicts == []
-        assert "the holds on sending cannot be read" in supervised.worker.log
+        assert "the pauses cannot be read" in supervised.worker.log
         assert set(supervised.exit_codes) == {EXIT_UNREACHABLE}
         await asyncio.to_thread(trio.start_broker, LAST)
         ledger = await read_until_settled(settings, answers)
     ledger.assert_settled(answers)
-    assert _decided(ledger, "held") == {("review", "sending_held")}
+    assert _decided(ledger, "paused") == {("review", "sending_paused")}
     report(ledger, answers, faults=1)
 
 
-async def test_a_worker_that_cannot_read_the_holds_any_more_sends_nothing_until_it_can(
+async def test_a_worker_that_cannot_read_the_pauses_any_more_sends_nothing_until_it_can(
     trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
 ) -> None:
     with Supervised(Worker(settings, tmp_path)) as supervised:
@@ -92,19 +92,19 @@ async def test_a_worker_that_cannot_read_the_holds_any_more_sends_nothing_until_
         before = await _publish(settings, "before")
         await read_until_settled(settings, before)
         await asyncio.to_thread(trio.brokers[LAST].stop)
-        await eventually(lambda: '"holds_unknown"' in supervised.worker.log, "it knows no more", 90)
+        await eventually(lambda: '"pauses_unknown"' in supervised.worker.log, "it knows no more", 90)
         meanwhile = await _publish(settings, "meanwhile")
         await read_until_settled(settings, [*before, *meanwhile])
         assert supervised.exit_codes == []
         await asyncio.to_thread(trio.start_broker, LAST)
-        await eventually(lambda: '"holds_known_again"' in supervised.worker.log, "it knows again", 90)
+        await eventually(lambda: '"pauses_known_again"' in supervised.worker.log, "it knows again", 90)
         after = await _publish(settings, "after")
         ledger = await read_until_settled(settings, [*before, *meanwhile, *after])
     ledger.assert_settled([*before, *meanwhile, *after])
     sent = ("auto_send", WOULD_BE)
     assert [_decided(ledger, run) for run in ("before", "meanwhile", "after")] == [
         {sent},
-        {("review", "holds_unknown")},
+        {("review", "pauses_unknown")},
         {sent},
     ]
     report(ledger, [*before, *meanwhile, *after], faults=1)
