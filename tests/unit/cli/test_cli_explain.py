@@ -85,7 +85,7 @@ def test_one_reads_why_what_was_said_and_what_the_documents_say() -> None:
 def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> None:
     text = shown(VERDICT)
     (rule,) = section("Rules", text)
-    assert rule.startswith("undefined component blocks, and decided  The answer names a button")
+    assert rule.startswith("undefined component: block, and decided  The answer names a button")
     assert rule.endswith("(undefined component, of components defined; speaks against it with 0.90)")
     assert section("Score", text)[0] == "1.40, by how surely they say something else, the lower of the two"
     assert "contradiction 0.90, which alone gives 1.4" in section("Score", text)
