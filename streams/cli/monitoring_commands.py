@@ -9,9 +9,8 @@ from streams.cli.command_files import atomic_write
 from streams.cli.command_output import say, write_line
 from streams.cli.common_options import ConfigFile
 from streams.cli.evaluate.extras import require_package
-from streams.monitoring.dashboard import render_dashboard
 from streams.monitoring.prometheus_rules import Deployment
-from streams.monitoring.rule_file import RUNBOOK, all_rules, render_rule_file
+from streams.monitoring.rendering import RUNBOOK, all_rules, render_dashboard, render_rule_file
 from streams.settings import load_settings
 
 app = typer.Typer(help="What watches the workers: rules for Prometheus, and a dashboard for Grafana.")

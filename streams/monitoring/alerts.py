@@ -1,6 +1,6 @@
-"""The alerts on hallucination rates, judges, Kafka and the exporters beside a worker.
+"""Alerts on hallucination rates, judges, Kafka and the other services that a worker needs.
 
-All that needs Kafka stands still or fails then, and would be told as a fault of its own.
+While Kafka is silent, everything that needs it stalls or fails; alerts on these are suppressed.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from streams.monitoring.prometheus_rules import (
     promql_duration,
 )
 
-#: How long the last value counts while no worker leads: between two leaders nothing is exported.
+#: How long the last value counts while no worker leads: nothing is exported between two leaders.
 _LEADER_CHANGE_SECONDS = 300.0
 _FOR_SECONDS = 60.0
 
@@ -28,10 +28,10 @@ _GAUGES = (
 
 
 def hallucination_rules(deployment: Deployment) -> RuleGroup:
-    """Give the rules on the lower bounds of the rates, which three answers cannot lift over a threshold.
+    """Return the rules on the lower bounds of the rates; three answers cannot lift one above a threshold.
 
-    The leader's gauges are recorded without the worker's name and read with their last value: another
-    worker that takes over, or a scrape that fails, changes no series.
+    The leader's gauges are recorded without the worker's name and read with their last value: a new leader
+    or a failed scrape changes no series.
     """
     recorded = {f"job:{gauge}:max": deployment.series(gauge) for gauge in _GAUGES}
     recordings = (
@@ -50,19 +50,19 @@ def hallucination_rules(deployment: Deployment) -> RuleGroup:
             "At least {{ $value | humanizePercentage }} of the scored answers "
             "(message type {{ $labels.message_type }}, language {{ $labels.language }}, "
             "last {{ $labels.window }}) are untrue, with 95% confidence, which is above the threshold "
-            "{{ $labels.alert }}. They are blocked; what the chatbot says has become worse."
+            "{{ $labels.alert }}. They are blocked; the chatbot's answers have become worse."
         ),
     )
     return RuleGroup("truthgate-hallucinations", (*recordings, high))
 
 
-#: Retries and a slow moment cost less; an endpoint that is away fails all.
+#: Retries and a slow moment stay below this; with an endpoint that is down all requests fail.
 _FAILED_SHARE = 0.1
-#: A model that fits its method hardly ever misses the form, where the endpoint holds it to the form.
+#: A suitable model almost never misses the form, if the endpoint enforces it.
 _MALFORMED_SHARE = 0.2
-#: With fewer in a quarter of an hour nobody is told: of three requests at night one is a third.
+#: Fewer in a quarter of an hour raise no alert: at night, one of three requests is a third.
 _MIN_FAILED_REQUESTS = 5
-#: Of a budget that is spent evenly, what is left for the last two hours and a half of the day.
+#: The share that is left for the last two and a half hours of the day if the budget is spent evenly.
 _NEARLY_SPENT = 0.1
 _MIN_REFUSED = 10
 
@@ -72,7 +72,7 @@ _LATE = "timeout|busy"
 
 
 def judge_rules(deployment: Deployment) -> RuleGroup:
-    """Give the alerts; none of them matters where no endpoint is named."""
+    """Return the alerts on judges; they matter only if endpoints are set."""
     return RuleGroup(
         "truthgate-judges", (*_endpoints(deployment), *_opinions(deployment), *_budget(deployment))
     )
@@ -80,7 +80,7 @@ def judge_rules(deployment: Deployment) -> RuleGroup:
 
 def _endpoints(deployment: Deployment) -> Iterator[AlertingRule]:
     limit = promql_duration(deployment.settings.judges.timeout_seconds)
-    # Without a fault there is no such label, which reads as an empty one.
+    # A request without a fault has no such label, which matches as empty.
     yield AlertingRule(
         name="TruthgateJudgeFailing",
         expression=_share(deployment, _REQUESTS, f'error_type!~"|{_LATE}"', _MODEL, _FAILED_SHARE),
@@ -108,8 +108,8 @@ def _opinions(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="Replies of language models cannot be used: method {{ $labels.method }}",
         description="{{ $value | humanizePercentage }} of the opinions of the last 15 minutes have no label, "
-        "since the replies were not of the form asked for, empty, or cut off. They are paid, and their "
-        "answers go to review.",
+        "since the replies did not have the required form, were empty, or were cut off. They are paid for, "
+        "and their answers go to review.",
     )
 
 
@@ -142,19 +142,19 @@ def _budget(deployment: Deployment) -> Iterator[AlertingRule]:
 
 
 def _share(deployment: Deployment, counter: str, matcher: str, label: str, most: float) -> str:
-    """Write that more than a share of what is counted is of a kind, by a label."""
+    """Return the condition that more than a share of the counted events match, by a label."""
     of_kind = deployment.increase(counter, matcher, by=label)
     every = deployment.increase(counter, by=label)
     return f"{of_kind} / {every} > {most} and {of_kind} >= {_MIN_FAILED_REQUESTS}"
 
 
 _UP = "truthgate_kafka_up"
-#: A worker that ends for it cannot start again, and shows nothing: how long its last word counts.
+#: A worker that ends because of it cannot start again, and exports nothing: its last value counts this long.
 _LAST_WORD_SECONDS = 900.0
 
 
 def kafka_silent_alert(deployment: Deployment) -> AlertingRule:
-    """Give the alert; it comes before all others that Kafka's silence sets off."""
+    """Return the alert on an unresponsive Kafka; it precedes all alerts that this would cause."""
     health = deployment.settings.health
     up = deployment.series(_UP)
     last = deployment.over_time("last_over_time", _UP, _LAST_WORD_SECONDS)
@@ -174,26 +174,26 @@ def kafka_silent_alert(deployment: Deployment) -> AlertingRule:
 
 
 def unless_kafka_is_silent(deployment: Deployment, expression: str, *labels: str) -> str:
-    """Write what is told only where Kafka answers one worker at least, of all that share these labels."""
+    """Restrict an expression to where Kafka answers at least one of the workers with these labels."""
     highest = deployment.aggregate("max", deployment.series(_UP), *labels)
     return f"{expression} unless on ({', '.join((*DEPLOYMENT, *labels))}) ({highest} == 0)"
 
 
 def while_kafka_answers(deployment: Deployment, series: str, window: float) -> str:
-    """Write what workers show that Kafka answered all through a window of so many seconds."""
+    """Restrict a series to workers that Kafka answered throughout a window (seconds)."""
     lowest = deployment.over_time("min_over_time", _UP, window)
     return f"{series} unless on ({', '.join((*DEPLOYMENT, 'instance'))}) ({lowest} == 0)"
 
 
-#: From so many in a quarter of an hour on it is no hiccup; what fails is tried again by itself.
+#: Fewer in a quarter of an hour are a hiccup: what fails is retried automatically.
 _FAILURES = 3
 _QUARTER_SECONDS = 900.0
-#: Clocks of hosts differ by less, in seconds.
+#: Clocks of hosts differ by less (seconds).
 _AHEAD = 60
 
 
 def dependency_rules(deployment: Deployment) -> RuleGroup:
-    """Give the alerts; those about rates only where rates are counted."""
+    """Return the alerts on the documents and, if rates are on, on the rates."""
     rates = _rates(deployment) if deployment.settings.rates.enabled else ()
     return RuleGroup("truthgate-neighbours", (*_documents(deployment), *rates))
 
@@ -216,25 +216,25 @@ def _documents(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=f"{increase('truthgate_bad_documents_total')} > 0",
         severity="info",
         summary="Help documents are published that cannot be read",
-        description="{{ $value | humanize }} in 15 minutes, counted by every worker. Each takes the older "
-        "version of its document away, so answers that rest on it go to review.",
+        description="{{ $value | humanize }} in 15 minutes, counted by every worker. Each replaces the older "
+        "version of its document, so answers based on it go to review.",
     )
     yield AlertingRule(
         name="TruthgateRetrievalIndexFailing",
         expression=f"{increase('truthgate_retrieval_index_failures_total')} >= {_FAILURES}",
-        summary="The index of the documents cannot be brought up to date",
-        description="{{ $value | humanize }} failures in 15 minutes. Answers that bring no context are "
-        "judged by an index that is behind, and go to review.",
+        summary="The search index cannot be updated",
+        description="{{ $value | humanize }} failures in 15 minutes. Answers without context are "
+        "searched in an outdated index, and go to review.",
     )
     yield AlertingRule(
         name="TruthgateCompanyTermsFailing",
         expression=f"{increase('truthgate_company_terms_failures_total')} >= {_FAILURES}",
         severity="info",
-        summary="The company's own words cannot be brought up to date",
-        description="{{ $value | humanize }} failures in 15 minutes. Answers are judged by the words that "
-        "were known before.",
+        summary="The company terms cannot be updated",
+        description="{{ $value | humanize }} failures in 15 minutes. Answers are judged with the "
+        "previous terms.",
     )
-    # It is half open now and then, to try one call: that is no recovery.
+    # It is half open now and then to try one call: that is no recovery.
     opened = deployment.over_time("max_over_time", "truthgate_translation_breaker", 120, 'state="open"')
     yield AlertingRule(
         name="TruthgateTranslationBreakerOpen",
@@ -253,7 +253,7 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=unless_kafka_is_silent(deployment, f"{leaders} == 0"),
         for_seconds=deployment.scaled_minutes(5),
         summary="No worker counts the rates",
-        description="Hallucination rates and their alerts stand still; answers are judged all the same.",
+        description="Hallucination rates and their alerts stall; answers are still judged.",
     )
     waiting = deployment.aggregate("max", deployment.series("truthgate_rates_lag"))
     yield AlertingRule(
@@ -262,16 +262,16 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="Verdicts wait to be counted",
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
-        "and their alerts stand still. Answers are judged all the same.",
+        "and their alerts stall. Answers are still judged.",
     )
     failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
     failures = deployment.aggregate("sum", while_kafka_answers(deployment, failures, _QUARTER_SECONDS))
     yield AlertingRule(
         name="TruthgateRatesFailing",
         expression=f"{failures} >= {_FAILURES}",
-        summary="Counting the rates fails again and again",
+        summary="Counting the rates fails repeatedly",
         description="{{ $value | humanize }} failures in 15 minutes. Rates come late, and are exact again "
-        "once it works. Answers are judged all the same.",
+        "once it works. Answers are still judged.",
     )
     age = deployment.aggregate("min", deployment.series("truthgate_rates_watermark_age_seconds"))
     yield AlertingRule(
@@ -281,5 +281,5 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         summary="The rates are ahead of the clock",
         description="The age of their watermark is {{ $value | humanizeDuration }}: a clock is or was wrong. "
         "Windows close before their time, and their verdicts come as late corrections, which "
-        "alerts.thresholds do not see. Answers are judged all the same.",
+        "alerts.thresholds do not see. Answers are still judged.",
     )

@@ -1,7 +1,7 @@
-"""Alerts on how fast the service spends the error budgets of its two objectives.
+"""Burn-rate alerts on the error budgets of the two objectives.
 
-Each objective is watched over four pairs of windows: the long one says that enough of the budget is gone
-to matter, the short one that it still goes, so the alert resolves soon after the cause is gone.
+Each objective is watched over four pairs of windows: the long one shows that enough of the budget is
+spent to matter, the short one that spending continues, so the alert resolves soon after its cause.
 
 Source: B. Beyer et al., "The Site Reliability Workbook", O'Reilly (2018), chapter 5, "Alerting on SLOs".
 """
@@ -29,7 +29,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 @dataclass(frozen=True, slots=True)
 class BurnRate:
-    """A pair of windows in seconds, and how many times too fast the budget of 30 days is spent in both."""
+    """A pair of windows in seconds, and how many times too fast both spend the budget of 30 days."""
 
     long: int
     short: int
@@ -44,7 +44,7 @@ BURN_RATES = (
     BurnRate(3 * _DAY, 6 * _HOUR, 1, "warning"),  # 10% in three days
 )
 
-#: With fewer failures than this in the long window nobody is called: at night one of ten is 10%.
+#: Fewer failures in the long window raise no alert: at night, one of ten is 10%.
 MIN_FAILURES = 5
 
 WINDOWS = tuple(sorted({window for rate in BURN_RATES for window in (rate.long, rate.short)}))
@@ -52,14 +52,14 @@ WINDOWS = tuple(sorted({window for rate in BURN_RATES for window in (rate.long, 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A share of events that has to be good, and how Prometheus counts events and failures.
+    """A minimum share of good events, and how Prometheus counts events and failures.
 
     Args:
-        key: names its recorded series.
+        key: the name of its recorded series.
         share: of events, above 0 and below 1.
         alert: the name of its alert.
         failures, events: the increase of both over a window of so many seconds, as expressions.
-        summary, consequence: for whoever is called.
+        summary, consequence: for the person on call.
     """
 
     key: str
@@ -78,13 +78,13 @@ class Objective:
 
 @dataclass(frozen=True, slots=True)
 class CounterIncrease:
-    """Recorded sums whose increases are added up and subtracted."""
+    """Recorded sums whose increases are added and subtracted."""
 
     plus: tuple[str, ...]
     minus: tuple[str, ...] = ()
 
     def increase(self, deployment: Deployment, window: float) -> str:
-        """Write the increase over a window, over all workers."""
+        """Return the expression of the increase over a window, over all workers."""
         added, taken = (
             [deployment.sum_over("increase", name, window) for name in names]
             for names in (self.plus, self.minus)
@@ -93,7 +93,7 @@ class CounterIncrease:
 
 
 def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
-    """Give the two objectives: verdicts in time, and answers judged rather than dead-lettered."""
+    """Return the two objectives: verdicts in time, and answers judged rather than dead-lettered."""
     in_time = Objective(
         key="truthgate_verdicts_late",
         share=settings.in_time,
@@ -116,7 +116,7 @@ def objectives(settings: ObjectiveSettings) -> tuple[Objective, Objective]:
 
 
 def objective_rules(deployment: Deployment, settings: ObjectiveSettings) -> tuple[RuleGroup, ...]:
-    """Give a group of recordings and alerts for each objective."""
+    """Return a group of recordings and alerts for each objective."""
     return tuple(
         RuleGroup(objective.key.replace("_", "-"), _rules(deployment, objective))
         for objective in objectives(settings)
@@ -124,12 +124,12 @@ def objective_rules(deployment: Deployment, settings: ObjectiveSettings) -> tupl
 
 
 def burn_rates(objective: Objective) -> tuple[BurnRate, ...]:
-    """Give the pairs of windows; a loose objective has none that would need more than all events to fail."""
+    """Return the pairs of windows, without those in which more than all events would have to fail."""
     return tuple(rate for rate in BURN_RATES if rate.factor * objective.budget < 1)
 
 
 def failure_ratio_series(objective: Objective, window: int) -> str:
-    """Name the recorded share of events that failed in a window of so many seconds."""
+    """Return the name of the recorded share of failed events in a window (seconds)."""
     return f"job:{objective.key}:ratio_{promql_duration(window)}"
 
 

@@ -1,10 +1,8 @@
-"""Recording and alerting rules for Prometheus, and the deployment that they are made for.
+"""Recording and alerting rules for Prometheus, and the deployment that they are for.
 
-Their windows can be made short for a test.
-
-The first value of a series is no increase, however large. A dead letter of a kind that was not seen before
-begins a series, and so does a worker's first verdict with its latency. The sums begin at 0 with the worker,
-and fall with it alone.
+The first value of a series is no increase, however large. The first dead letter of a kind begins a series,
+and so does the latency of a worker's first verdict. The recorded sums begin at 0 with the worker, and fall
+only when it ends.
 """
 
 import re
@@ -14,14 +12,14 @@ from typing import Any, Final, Literal
 
 from streams.settings import InvalidSettings, Settings
 
-#: What keeps two deployments apart in one Prometheus; a label that is not there changes nothing.
+#: The labels that tell deployments in one Prometheus apart; a missing label changes nothing.
 DEPLOYMENT = ("namespace", "job")
 
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms"))
 
 
 def promql_duration(seconds: float) -> str:
-    """Write a time as Prometheus does: 300 is ``5m``, 0.25 is ``250ms``."""
+    """Format a duration as Prometheus does: 300 is ``5m``, 0.25 is ``250ms``."""
     milliseconds = max(1, round(seconds * 1000))
     for size, unit in _UNITS:
         if milliseconds % size == 0:
@@ -34,13 +32,13 @@ class Deployment:
     """The workers that share one consumer group, as Prometheus sees them.
 
     Args:
-        settings: what they have in common.
+        settings: their common settings.
         job: the name under which Prometheus scrapes them.
-        pace: every window and every wait is multiplied by it; below 1 for tests that cannot wait.
-        workers: how many of them there should be at least; None where nobody says.
+        time_scale: a factor for every window and wait; below 1 in tests that cannot wait.
+        workers: their minimum number, if known.
 
     Raises:
-        InvalidSettings: the name of the job cannot stand between quotes.
+        InvalidSettings: the name of the job cannot be quoted.
     """
 
     settings: Settings
@@ -50,10 +48,10 @@ class Deployment:
 
     def __post_init__(self) -> None:
         if not self.job or any(character in '"\\\n{}' for character in self.job):
-            raise InvalidSettings(f"--job {self.job!r} is no name of a scrape job")
+            raise InvalidSettings(f"--job {self.job!r} is not a valid name of a scrape job")
 
     def scaled_duration(self, window: float) -> str:
-        """Write a window in seconds, at this pace."""
+        """Format a window in seconds, scaled."""
         return promql_duration(window * self.time_scale)
 
     def series(self, name: str, *matchers: str) -> str:
@@ -64,32 +62,32 @@ class Deployment:
     def over_time(self, function: str, name: str, window: float, *matchers: str, ago: float = 0) -> str:
         """Apply a function to a window of a metric: ``rate(truthgate_answers_total{...}[5m])``.
 
-        ``ago`` has the window end so many seconds before now.
+        The window ends ``ago`` seconds before now.
         """
         offset = f" offset {self.scaled_duration(ago)}" if ago else ""
         return f"{function}({self.series(name, *matchers)}[{self.scaled_duration(window)}]{offset})"
 
     def aggregate(self, aggregation: str, expression: str, *labels: str) -> str:
-        """Aggregate over the workers of a deployment, with these labels kept."""
+        """Aggregate over the workers of the deployment, keeping these labels."""
         return f"{aggregation} by ({', '.join((*DEPLOYMENT, *labels))}) ({expression})"
 
     def sum_over(
         self, function: str, name: str, window: float, *matchers: str, by: str = "", ago: float = 0
     ) -> str:
-        """Add up a function of a metric, by a label if it is named: ``sum by (job) (rate(...))``."""
+        """Sum a function of a metric, by a label if one is given: ``sum by (job) (rate(...))``."""
         labels = (by,) if by else ()
         return self.aggregate("sum", self.over_time(function, name, window, *matchers, ago=ago), *labels)
 
     def increase(self, name: str, *matchers: str, by: str = "", minutes: float = 15) -> str:
-        """Write by how much a counter has grown over all workers, by a label if it is named."""
+        """Return the increase of a counter over all workers, by a label if one is given."""
         return self.sum_over("increase", name, minutes * 60, *matchers, by=by)
 
     def scaled_minutes(self, number: float) -> float:
-        """Give a wait in seconds, at the pace of the rules."""
+        """Return minutes in seconds, scaled."""
         return number * 60 * self.time_scale
 
 
-#: ``critical`` calls a person at once, ``warning`` is for the same day, ``info`` is for whoever looks.
+#: ``critical`` pages a person at once, ``warning`` is for the same day, ``info`` is for the dashboard.
 Severity = Literal["critical", "warning", "info"]
 
 
@@ -101,22 +99,22 @@ class RecordingRule:
     expression: str
 
     def to_prometheus(self) -> dict[str, Any]:
-        """Give the rule as Prometheus reads it."""
+        """Return the rule in Prometheus' format."""
         return {"record": self.record, "expr": self.expression}
 
 
 @dataclass(frozen=True, slots=True)
 class AlertingRule:
-    """A condition that somebody has to know of.
+    """A condition that a person must know of.
 
     Args:
-        name: in the runbook its section has the same name.
-        expression: what returns a series while the condition holds.
-        severity: None where the expression's own label ``severity`` says it.
-        summary: one line, for a subject.
-        description: what it means for answers and customers, and with which value.
-        hold: for how long it has to hold, in seconds.
-        labels: more labels, which tell apart rules of one name.
+        name: also that of its section in the runbook.
+        expression: returns a series while the condition is true.
+        severity: None if the expression's own label ``severity`` has it.
+        summary: one line, for the subject of a message.
+        description: what it means for answers and customers, with the value.
+        for_seconds: for how long the condition must be true.
+        labels: more labels, which distinguish rules of one name.
     """
 
     name: str
@@ -128,7 +126,7 @@ class AlertingRule:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def to_prometheus(self, runbook: str) -> dict[str, Any]:
-        """Give the rule as Prometheus reads it; ``runbook`` is the address of the runbook."""
+        """Return the rule in Prometheus' format; ``runbook`` is the address of the runbook."""
         severity = {"severity": self.severity} if self.severity else {}
         waiting = {"for": promql_duration(self.for_seconds)} if self.for_seconds else {}
         labels = {**severity, **self.labels}
@@ -147,13 +145,13 @@ class AlertingRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Rules that are evaluated one after the other, so that a later one sees what an earlier one recorded."""
+    """Rules that are evaluated in order, so that a later one sees what an earlier one recorded."""
 
     name: str
     rules: tuple[RecordingRule | AlertingRule, ...]
 
     def to_prometheus(self, runbook: str) -> dict[str, Any]:
-        """Give the group as Prometheus reads it."""
+        """Return the group in Prometheus' format."""
         rules = [
             rule.to_prometheus(runbook) if isinstance(rule, AlertingRule) else rule.to_prometheus()
             for rule in self.rules
@@ -163,7 +161,7 @@ class RuleGroup:
 
 DEAD_LETTERS: Final = "instance_stage:truthgate_dead_letters:sum"
 VERDICTS: Final = "instance:truthgate_verdicts:sum"
-#: Verdicts whose time is known, and those of them that took no longer than ``verdict_within``.
+#: Verdicts with a known latency, and those of them within ``verdict_within``.
 TIMED_VERDICTS: Final = "instance:truthgate_verdicts_timed:sum"
 VERDICTS_IN_TIME: Final = "instance:truthgate_verdicts_in_time:sum"
 
@@ -171,7 +169,7 @@ _LATENCY: Final = "truthgate_verdict_latency_seconds"
 
 
 def recording_rules(deployment: Deployment, verdict_within: float) -> RuleGroup:
-    """Give the recordings; ``verdict_within`` is the objective for the time to a verdict, in seconds."""
+    """Return the recording rules; ``verdict_within`` is the objective for the latency (seconds)."""
     letters = deployment.aggregate(
         "sum", deployment.series("truthgate_dead_letters_total"), "instance", "stage"
     )
@@ -180,7 +178,7 @@ def recording_rules(deployment: Deployment, verdict_within: float) -> RuleGroup:
     in_time = deployment.aggregate(
         "sum", deployment.series(f"{_LATENCY}_bucket", bucket_matcher(verdict_within)), "instance"
     )
-    # Verdicts are exported before there is one, and their latency is not.
+    # The counter of verdicts is exported before the first verdict, its latency only after it.
     before_the_first = f"0 * {deployment.series(VERDICTS)}"
     recordings = (
         RecordingRule(DEAD_LETTERS, letters),
@@ -192,8 +190,8 @@ def recording_rules(deployment: Deployment, verdict_within: float) -> RuleGroup:
 
 
 def bucket_matcher(seconds: float) -> str:
-    """Write the matcher of the bucket with this bound, which is "5" or "5.0", as its exporter likes."""
+    """Return the matcher of the bucket with this bound; exporters write "5" or "5.0"."""
     bound = f"{seconds:.10g}"
-    # Two backslashes for one: PromQL reads escapes in its strings.
+    # Two backslashes for one: PromQL strings have escapes.
     escaped = re.escape(bound).replace("\\", "\\\\")
     return f'le=~"{escaped}(\\\\.0)?"'

@@ -1,4 +1,4 @@
-"""Alerts on the workers and on the way of the answers: what is missing, stands still, or is full."""
+"""Alerts on the workers and on the flow of answers: missing, stalled, or saturated."""
 
 from collections.abc import Iterator
 
@@ -14,19 +14,19 @@ from streams.monitoring.prometheus_rules import (
 )
 
 _RECEIVED = "truthgate_answers_total"
-#: Nights and weekends have their own number of answers: a quiet time is compared with that of a week before,
-#: and says something only where so many came then.
+#: Traffic differs at night and on weekends: a quiet period is compared with the same time a week before, and
+#: counts only if at least so many answers came then.
 _QUIET_SECONDS, _WEEK_SECONDS, _USUAL_ANSWERS = 1800.0, 7 * 86_400.0, 20
 _RESTARTS = 3
-#: Scoring processes that are busy for this share of the time have no room for a peak.
+#: Scoring processes that are busy for this share of the time leave no room for a peak.
 _SATURATED = 0.9
-#: A check that is missing from so many verdicts is missing in general.
+#: A check that is missing from this share of verdicts is missing in general.
 _DEGRADED_SHARE = 0.2
 _MIN_DEGRADED = 20
 
 
 def operation_rules(deployment: Deployment) -> RuleGroup:
-    """Give the alerts on workers and answers."""
+    """Return the alerts on workers and answers."""
     rules = (*_workers(deployment), *_answers(deployment), *_pauses(deployment))
     return RuleGroup("truthgate-operations", rules)
 
@@ -51,15 +51,15 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         severity="critical",
         summary="No truthgate worker is ready",
-        description="Workers run, but each still waits for something that it needs before it can judge. "
+        description="Workers run, but each still waits for something that it needs to judge answers. "
         "Answers wait in Kafka; none is lost.",
     )
     yield AlertingRule(
         name="TruthgateWorkerRestarting",
         expression=f"{deployment.over_time('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
-        summary="Worker {{ $labels.instance }} starts again and again",
-        description="{{ $value }} starts in 30 minutes. A worker ends by itself when something fails that "
-        "every answer needs; what it had in work is judged again, so verdicts are repeated.",
+        summary="Worker {{ $labels.instance }} restarts repeatedly",
+        description="{{ $value }} starts in 30 minutes. A worker ends itself when something fails that "
+        "every answer needs; its unfinished answers are judged again, so verdicts repeat.",
     )
     lag = deployment.aggregate("max", deployment.series("truthgate_consumer_lag"), "partition")
     age = deployment.aggregate("max", deployment.series("truthgate_commit_age_seconds"), "partition")
@@ -67,10 +67,10 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateNoCommit",
         expression=f"{age} > {stall / 2:g} and {lag} > 0",
         severity="critical",
-        summary="Partition {{ $labels.partition }} stands still",
+        summary="Partition {{ $labels.partition }} is stalled",
         description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
         f"{{{{ $value | humanizeDuration }}}}. After {promql_duration(stall)} (health.stall_timeout_seconds) "
-        "the worker ends itself, and its successor goes on.",
+        "the worker ends itself, and its successor continues.",
     )
 
 
@@ -79,7 +79,7 @@ def _missing_workers(deployment: Deployment) -> Iterator[AlertingRule]:
     others = deployment.aggregate("count", f"{up} == 1")
     yield AlertingRule(
         name="TruthgateWorkerMissing",
-        # With none left, that none is has an alert of its own.
+        # If none is left, TruthgateWorkersAbsent fires.
         expression=f"{up} == 0 and on ({', '.join(DEPLOYMENT)}) {others}",
         for_seconds=deployment.scaled_minutes(5),
         summary="Worker {{ $labels.instance }} cannot be scraped",
@@ -113,15 +113,15 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
     )
     yield AlertingRule(
         name="TruthgateLagGrowing",
-        # Over the sum, since a partition that changes hands begins a series of its own.
+        # Over the sum, since a partition that another worker takes over begins a new series.
         expression=f"deriv(({lag})[{deployment.scaled_duration(600)}:{deployment.scaled_duration(60)}]) > 0 "
         f"and {lag} > {deployment.settings.flow.max_in_flight}",
         for_seconds=deployment.scaled_minutes(
             20
         ),  # longer than a peak of 10 minutes lifts the slope of 10 minutes
-        summary="More answers come than are judged",
-        description="The answers that wait have become more for 20 minutes, now by {{ $value | humanize }} a "
-        "second. Customers wait longer and longer.",
+        summary="More answers arrive than are judged",
+        description="The backlog has grown for 20 minutes, now by {{ $value | humanize }} a "
+        "second. Customers wait ever longer.",
     )
     processes, busy, queue = (
         deployment.sum_over("avg_over_time", f"truthgate_scoring_{name}", 10 * 60)
@@ -142,7 +142,7 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=f"{degraded} / on (namespace, job) group_left () {verdicts} > {_DEGRADED_SHARE} "
         f"and {degraded} >= {_MIN_DEGRADED}",
         for_seconds=deployment.scaled_minutes(10),
-        summary="Much cannot be checked: {{ $labels.code }}",
+        summary="Many answers cannot be checked: {{ $labels.code }}",
         description="{{ $value | humanizePercentage }} of the verdicts of the last 15 minutes are degraded "
         "{{ $labels.code }}. They go to review: people have more to do, and customers wait.",
     )
@@ -152,8 +152,8 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=f"{letters} > 0",
         severity="info",
         summary="Answers became dead letters in stage {{ $labels.stage }}",
-        description="{{ $value | humanize }} in 15 minutes. Nobody judges them until somebody looks at them; "
-        "their customers get no answer.",
+        description="{{ $value | humanize }} in 15 minutes. They are not judged until somebody replays "
+        "them; their customers get no answer.",
     )
 
 

@@ -1,4 +1,4 @@
-"""How often answers are untrue: counts in windows of event time, with bounds, and alerts on them."""
+"""Hallucination rates: counts in windows of event time, with confidence bounds, and alerts on them."""
 
 from streams.rates.windows import Tally, add_to_tallies, wilson_interval
 

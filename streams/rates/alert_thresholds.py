@@ -1,4 +1,4 @@
-"""Which alerts fire, and which are resolved: thresholds on the lower bound of a rate."""
+"""Alerts that fire and are resolved by thresholds on the lower bound of a rate."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _SECOND_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ThresholdState:
-    """A threshold, and what the newest closed window of its size has; nothing while none is complete yet."""
+    """A threshold and the tally of the newest closed window of its size; empty before the first."""
 
     threshold: AlertThreshold
     tally: Tally
@@ -27,7 +27,7 @@ class ThresholdState:
 
 @dataclass(frozen=True, slots=True)
 class AlertEvaluation:
-    """What became of the alerts: those that changed, to be published; all that fire; all thresholds."""
+    """The result of an evaluation: changed alerts, to be published; firing alerts; all thresholds."""
 
     changes: tuple[RateAlert, ...]
     firing: tuple[RateAlert, ...]
@@ -37,18 +37,18 @@ class AlertEvaluation:
 def evaluate_alerts(
     thresholds: Iterable[AlertThreshold], windows: Iterable[ClosedWindow], firing: Sequence[RateAlert]
 ) -> AlertEvaluation:
-    """Compare the thresholds with the newest closed windows; ``firing`` are the alerts that fire already.
+    """Compare the thresholds with the newest closed windows; ``firing`` are the alerts already firing.
 
     An alert fires when the lower bound of the rate is above the threshold's, on enough scored answers. It
-    is resolved when a newer window does not show that, for want of answers too, or when no threshold is
-    there for it any more. Without a complete window nothing changes. Applied again, to the same windows
-    and its own ``firing``, it changes nothing.
+    is resolved when a newer window does not show that, also for lack of answers, or when its threshold is
+    gone. Without a complete window nothing changes. The function is idempotent: applied again to the same
+    windows and its own ``firing``, it changes nothing.
     """
     newest = {window.spec.size: window for window in windows}
     known = {_identity_of(alert): alert for alert in firing}
     changes: list[RateAlert] = []
     states: list[ThresholdState] = []
-    still: list[RateAlert] = []
+    now_firing: list[RateAlert] = []
     for threshold in thresholds:
         window = newest.get(threshold.window_seconds * _SECOND_MS)
         tally = window.total(threshold.message_type, threshold.language) if window else Tally()
@@ -58,13 +58,13 @@ def evaluate_alerts(
         if now is not None and now != before:
             changes.append(now)
         if now is not None and _fires(now):
-            still.append(now)
+            now_firing.append(now)
     orphans = (replace(alert, status="resolved") for alert in known.values())
-    return AlertEvaluation((*orphans, *changes), tuple(still), tuple(states))
+    return AlertEvaluation((*orphans, *changes), tuple(now_firing), tuple(states))
 
 
 def is_above(threshold: AlertThreshold, tally: Tally) -> bool:
-    """Say whether a tally is alarming."""
+    """Return whether a tally is above the threshold."""
     low, _ = tally.bounds
     return tally.scored >= threshold.minimum_answers and low > threshold.rate
 
@@ -73,7 +73,7 @@ def _next(
     threshold: AlertThreshold, window: ClosedWindow | None, tally: Tally, before: RateAlert | None
 ) -> RateAlert | None:
     if window is None or (before and window.end <= to_epoch_ms(before.window_end)):
-        # A late verdict that changes the same window again shall not make the same alert twice.
+        # A late verdict that changes the same window must not cause the same alert twice.
         return before
     above = is_above(threshold, tally)
     if before is None:

@@ -1,7 +1,7 @@
-"""The internal topic in which a leader leaves its state, and where a successor resumes.
+"""The leader's state in its internal topic, and the point from which the next leader resumes.
 
-One key has the progress; each window that was corrected after it was final has one with its ``late``. They
-are read strictly: anybody who may write there can write anything.
+One key has the progress; each window that was corrected after it was final has one with its late count. They
+are validated strictly: anybody with write access can write anything.
 """
 
 import json
@@ -26,10 +26,10 @@ STATE_VERSION: Final = 1
 _PROGRESS: Final = b"progress"
 _LATE: Final = "late"
 _LATEST_MS: Final = to_epoch_ms(LATEST)
-#: What a leader can write: the producer refuses more.
+#: The producer refuses larger records.
 _MAX_PROGRESS_BYTES: Final = 2 * 1024 * 1024
 _MAX_KEY_BYTES: Final = 1_000
-#: More verdicts than any window has, and far from what the record of a window holds at most.
+#: More verdicts than any window has, and far below the limit of a window's record.
 _MAX_LATE: Final = 10**12
 
 _Millisecond: TypeAlias = Annotated[int, Field(ge=0, le=_LATEST_MS)]
@@ -43,14 +43,14 @@ StateRecords = dict[bytes, bytes | None]
 
 
 class InvalidState(ValueError):
-    """A record that no leader of this release can have written; it quotes nothing of it."""
+    """A record that no leader of this release can have written; the message does not quote it."""
 
 
 class PartitionState(NamedTuple):
     """One partition of the verdicts.
 
     ``position`` is the next offset to count, ``since`` the first one whose verdict still matters, ``seen``
-    the largest event time that was met (milliseconds since 1970), or None.
+    the greatest event time so far (milliseconds since 1970), or None.
     """
 
     partition: _Number
@@ -60,12 +60,12 @@ class PartitionState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Boundaries:
-    """The boundaries of an aggregator, in milliseconds since 1970, which the verdicts alone do not tell.
+class AggregatorState:
+    """The state of an aggregator that its verdicts alone do not determine, in milliseconds since 1970.
 
-    Windows that end at or before ``watermark`` are closed, ``final_to`` final, ``kept_from`` forgotten;
-    those that start before their ``floors`` (size, hop, floor) never come out. It holds right after the
-    changes were taken, and is to be committed with them.
+    Windows that end at or before ``watermark`` are closed, ``final_to`` final, ``kept_from`` dropped; those
+    that start before their ``floors`` (size, hop, floor) are never published. It is valid right after the
+    changes were taken, and must be committed with them.
     """
 
     watermark: _Millisecond
@@ -76,12 +76,12 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderState:
-    """The record of the key ``progress``: of which topics, how far each partition was read, what fires."""
+    """The record of the key ``progress``: the topics, the position in each partition, the firing alerts."""
 
     version: Annotated[int, Field(ge=STATE_VERSION, le=STATE_VERSION)] = STATE_VERSION
     origins: tuple[TopicIdentity, ...]
     partitions: dict[str, list[PartitionState]]
-    boundaries: Boundaries
+    aggregator: AggregatorState
     firing: tuple[RateAlert, ...] = ()
 
     @property
@@ -92,7 +92,7 @@ class LeaderState:
         }
 
     def to_json(self) -> bytes:
-        """Write it as JSON."""
+        """Return the record as JSON."""
         return _compact(_STATES.dump_python(self, mode="json", warnings=False))
 
 
@@ -101,34 +101,34 @@ _LATE_KEYS: Final[TypeAdapter[_LateKey]] = TypeAdapter(_LateKey)
 
 
 def state_records(
-    state: LeaderState, lates: LateCounts, before: LateCounts
+    state: LeaderState, late_counts: LateCounts, before: LateCounts
 ) -> Iterator[tuple[bytes, bytes | None]]:
-    """Give key and value of the records to write where ``before`` is what the topic has of ``lates``."""
-    for key, late in lates.items():
+    """Yield key and value of the records to write, given the late counts ``before`` in the topic."""
+    for key, late in late_counts.items():
         if before.get(key) != late:
             yield _compact([_LATE, *key]), str(late).encode()
-    for key in before.keys() - lates.keys():
+    for key in before.keys() - late_counts.keys():
         yield _compact([_LATE, *key]), None
     yield _PROGRESS, state.to_json()
 
 
 def read_late_counts(records: StateRecords) -> dict[WindowKey, int]:
-    """Give ``late`` of the windows that the topic has it of; what is none of ours is told and left out."""
-    lates, refused = {}, 0
+    """Return the late counts in the topic; invalid records are logged and ignored."""
+    late_counts, refused = {}, 0
     for key, value in records.items():
         if key == _PROGRESS or value is None:
             continue
         try:
-            lates[_read_late_key(key)] = _read_late(value)
+            late_counts[_read_late_key(key)] = _read_late(value)
         except InvalidState:
             refused += 1
     if refused:
-        log.warning("rates_state_ignored", error_type="not_a_late", records=refused)
-    return lates
+        log.warning("rates_state_ignored", error_type="invalid_late_count", records=refused)
+    return late_counts
 
 
 def read_state(records: StateRecords) -> LeaderState | None:
-    """Give the state that was left, None where there is none; raises NotOurs for something else."""
+    """Return the state of the last leader, or None; raises InvalidState for any other record."""
     if (progress := records.get(_PROGRESS)) is None:
         return None
     if len(progress) > _MAX_PROGRESS_BYTES:
@@ -136,14 +136,14 @@ def read_state(records: StateRecords) -> LeaderState | None:
     try:
         state = _STATES.validate_json(progress, strict=True)
     except ValidationError:
-        raise InvalidState("no progress of this release") from None
-    boundaries = state.boundaries
-    if max(boundaries.final_to, boundaries.kept_from) > boundaries.watermark:
-        raise InvalidState("windows that ended before the watermark came there")
-    if any(hop > size for size, hop, _ in boundaries.floors):
+        raise InvalidState("not a progress record of this release") from None
+    aggregator = state.aggregator
+    if max(aggregator.final_to, aggregator.kept_from) > aggregator.watermark:
+        raise InvalidState("final or dropped windows beyond the watermark")
+    if any(hop > size for size, hop, _ in aggregator.floors):
         raise InvalidState("windows with gaps")
     if any(at.since > at.position for each in state.partitions.values() for at in each):
-        raise InvalidState("verdicts to be read again that were not read")
+        raise InvalidState("a replay that begins beyond the position")
     return state
 
 
@@ -153,17 +153,17 @@ def _read_late_key(key: bytes) -> WindowKey:
     try:
         _, size, start, message_type, language = _LATE_KEYS.validate_json(key, strict=True)
     except ValidationError:
-        raise InvalidState("no key of a window") from None
+        raise InvalidState("not a key of a window") from None
     if start + size > _LATEST_MS:
         raise InvalidState("a window that never ends")
     if language and language_code(language) != language:
-        raise InvalidState("no language")
+        raise InvalidState("not a language")
     return WindowKey(size, start, message_type.value, language)
 
 
 def _read_late(value: bytes) -> int:
     if len(value) > len(str(_MAX_LATE)) or not value.isdigit() or (late := int(value)) > _MAX_LATE:
-        raise InvalidState("no count")
+        raise InvalidState("not a count")
     return late
 
 
@@ -173,10 +173,10 @@ def _compact(values: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ResumePoint:
-    """How to go on.
+    """The offsets from which a leader resumes.
 
-    What is from ``since`` up to ``positions`` was counted before and is read again without a word; what comes
-    after is new. Windows that start before ``floor`` (milliseconds since 1970) are incomplete.
+    Verdicts from ``replay_from`` up to ``positions`` were counted before and are replayed; later ones are
+    new. Windows that start before ``floor`` (milliseconds since 1970) are incomplete.
     """
 
     replay_from: Offsets
@@ -185,36 +185,36 @@ class ResumePoint:
 
 
 def restart_reason(state: LeaderState | None, seen: TopicSnapshot) -> str | None:
-    """Say in a stable code why to start over with what the topics hold, or None to go on from the state."""
+    """Return the code of why to start over with the verdicts in the topics, or None to resume."""
     if state is None:
         return "new"
     if not seen.is_same(state.origins):
         return "another_topic"
-    # Beyond the end, or of a partition that is gone: not the log that was read.
+    # Beyond the end, or in a partition that is gone: another log.
     if any(now.position > seen.end_offsets.get(at, -1) for at, now in state.by_partition.items()):
         return "offset_out_of_range"
     return None
 
 
 def resume(state: LeaderState, seen: TopicSnapshot, now: int) -> ResumePoint:
-    """Go on from a state; where verdicts were deleted before they could be read again, windows are given up.
+    """Resume from a state; windows whose verdicts were deleted before their replay are given up.
 
     ``now`` is in milliseconds since 1970. A new partition is read from its beginning.
     """
-    places, since, positions, floor = state.by_partition, {}, {}, 0
+    left_at, replay_from, positions, floor = state.by_partition, {}, {}, 0
     for at, begin in seen.beginning_offsets.items():
-        left = places.get(at)
-        since[at] = max(begin, left.since) if left else begin
+        left = left_at.get(at)
+        replay_from[at] = max(begin, left.since) if left else begin
         positions[at] = max(begin, left.position) if left else begin
         if left and begin > left.since:
-            # What was deleted unread may be as young as the present.
+            # A verdict that was deleted unread may be as recent as now.
             newest_lost = now if begin > left.position or left.seen is None else left.seen
             floor = max(floor, newest_lost + 1)
-    return ResumePoint(since, positions, floor)
+    return ResumePoint(replay_from, positions, floor)
 
 
 def start_over(seen: TopicSnapshot, firsts: Mapping[TopicPartition, int], horizon: int) -> ResumePoint:
-    """Start with the verdicts from ``horizon`` (milliseconds) on, at ``firsts``; with all if that is all."""
+    """Start at ``firsts``, the first verdicts since ``horizon`` (milliseconds); or with all verdicts."""
     if all(firsts[at] <= begin for at, begin in seen.beginning_offsets.items()):
         return ResumePoint(seen.beginning_offsets, seen.beginning_offsets)
     return ResumePoint(firsts, firsts, horizon)

@@ -1,7 +1,7 @@
-"""A thread with an event loop of its own, in which a leader counts: judging never waits for it.
+"""Runs the leader in a thread with its own event loop, so that judging never waits for it.
 
-A pass over many windows takes seconds at a time, in which the worker's own event loop goes on: it judges,
-commits, and answers those who ask how it is.
+A pass over many windows can take seconds. Meanwhile the worker's own event loop judges, commits, and answers
+health checks.
 """
 
 import asyncio
@@ -19,34 +19,34 @@ from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-#: How often it is looked at whether this worker leads.
+#: How often the thread is told whether this worker leads.
 _ELECTION_SECONDS = 0.25
-#: How much longer than all else the rates may take to end; what is left then is a successor's.
-_END_SECONDS = 5.0
+#: How long the rates may take to end; the next leader does the rest.
+_SHUTDOWN_SECONDS = 5.0
 
 
 class LoopThread:
-    """Runs a job in a daemon thread with an event loop of its own; nothing that fails there comes out.
+    """A daemon thread that runs a job in its own event loop; failures of the job are logged, not raised.
 
-    To be made and used in an event loop, whose context (of log lines and traces) the job has too.
+    To be created and used in an event loop, whose context (of log lines and traces) the job inherits.
 
     Args:
-        job: makes the coroutine of an event that is set when it is to end.
-        name: the thread's.
+        job: returns the coroutine, given an event that is set when it must stop.
+        name: the name of the thread.
     """
 
     def __init__(self, job: Callable[[asyncio.Event], Coroutine[Any, Any, None]], name: str) -> None:
-        self._home = asyncio.get_running_loop()
+        self._worker_loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         self._stopping = asyncio.Event()
-        # Nothing runs in that loop yet, so this is safe from here.
+        # That loop does not run yet, so this is safe here.
         self._task = self._loop.create_task(job(self._stopping))
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def request_stop(self) -> None:
-        """Set the job's event."""
+        """Ask the job to stop."""
         self._call(self._stopping.set)
 
     def cancel(self) -> None:
@@ -54,27 +54,27 @@ class LoopThread:
         self._call(self._task.cancel)
 
     async def wait_until_ended(self, seconds: float) -> bool:
-        """Wait until the thread is at its end, for so long at most; say whether it is."""
+        """Wait for the end of the thread, at most for so long; return whether it has ended."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._ended.wait()
         return self._ended.is_set()
 
     def _call(self, action: Callable[[], object]) -> None:
-        with suppress(RuntimeError):  # its loop is closed: it has ended
+        with suppress(RuntimeError):  # the loop is closed: the thread has ended
             self._loop.call_soon_threadsafe(action)
 
     def _run(self) -> None:
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-                runner.run(self._to_the_end())
-        except BaseException as error:  # noqa: BLE001 - the worker judges all the same
+                runner.run(self._wait_for_job())
+        except BaseException as error:  # noqa: BLE001 - the worker keeps judging
             log.warning("rates_thread_failed", error_type=type(error).__name__)
         finally:
-            with suppress(RuntimeError):  # the worker ended before
-                self._home.call_soon_threadsafe(self._ended.set)
+            with suppress(RuntimeError):  # the worker has ended
+                self._worker_loop.call_soon_threadsafe(self._ended.set)
 
-    async def _to_the_end(self) -> None:
+    async def _wait_for_job(self) -> None:
         with suppress(asyncio.CancelledError):
             await self._task
 
@@ -87,10 +87,10 @@ async def rate_leader_thread(
     is_leader: Callable[[], bool],
     stopping: asyncio.Event,
 ) -> AsyncIterator[None]:
-    """Count the verdicts of all workers in a thread, if rates are on, while ``leads`` says so.
+    """Run the leader in a thread, if rates are on.
 
-    ``leads`` is called here, in the worker's event loop. Nothing that fails in the thread comes out. It ends
-    by itself once ``stopping`` is set, and at the end of the context has some seconds to do so.
+    ``is_leader`` is called in the worker's event loop. Failures in the thread are not raised. The thread ends
+    once ``stopping`` is set, and has some seconds for that at the end of the context.
     """
     if not settings.rates.enabled:
         yield
@@ -110,8 +110,8 @@ async def rate_leader_thread(
 async def _relay_leadership(
     is_leader: Callable[[], bool], stopping: asyncio.Event, lead: threading.Event, thread: LoopThread
 ) -> None:
-    """Tell the thread whether this worker leads, and when it is to stop."""
-    # What an application has is not to be read from other threads: it changes in the middle of that.
+    """Tell the thread whether this worker leads, and when to stop."""
+    # The application's state must not be read from other threads.
     while not stopping.is_set():
         if is_leader():
             lead.set()
@@ -126,8 +126,8 @@ async def _relay_leadership(
 async def _end(thread: LoopThread, by_itself: bool) -> None:
     if by_itself:
         thread.request_stop()
-        if await thread.wait_until_ended(_END_SECONDS):
+        if await thread.wait_until_ended(_SHUTDOWN_SECONDS):
             return
     thread.cancel()
-    if not await thread.wait_until_ended(_END_SECONDS):
-        log.warning("rates_thread_left")
+    if not await thread.wait_until_ended(_SHUTDOWN_SECONDS):
+        log.warning("rates_thread_abandoned")

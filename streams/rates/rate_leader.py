@@ -1,7 +1,7 @@
-"""The leader: restores the state, reads verdicts, counts and publishes.
+"""The leader: restores the state, reads and counts verdicts, and publishes the rates.
 
-The worker that has the first partition of ``answers`` leads. Two may believe so for a moment: the later one
-fences the earlier one's transactions, so only one of them publishes.
+The worker with the first partition of ``answers`` leads. For a moment two may believe so: the later one
+fences the transactions of the earlier one, so only one of them publishes.
 """
 
 import asyncio
@@ -46,32 +46,34 @@ async def restore_counter(
     reader: TopicReader,
     should_continue: Callable[[], bool],
 ) -> VerdictCounter | None:
-    """Make a counting that goes on where the last one was, and position the reader there.
+    """Return a counter that resumes where the last leader stopped, and position the reader there.
 
-    None when ``goes_on`` says no in between. To be called by the holder of the transactional id. Raises
+    None if ``should_continue`` returns False meanwhile. Requires the transactional id. Raises
     KafkaError, ServiceUnreachable, RegistryUnreachable.
     """
     records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
-    seen, lates = await reader.snapshot(), read_late_counts(records)
-    state = _state(records, seen)
-    begin = await _begin(settings, reader, seen, state)
-    if begin.floor:
-        log.warning("rates_begin_late", reason="verdicts are gone or too old", first_window=begin.floor)
-    counting = VerdictCounter(settings, codec, seen.identities, begin, state, lates)
-    async for batch in reader.read_between(begin.replay_from, begin.positions):
-        await counting.replay(batch)
+    snapshot, late_counts = await reader.snapshot(), read_late_counts(records)
+    state = _state(records, snapshot)
+    resume_point = await _resume_point(settings, reader, snapshot, state)
+    if resume_point.floor:
+        log.warning(
+            "rates_begin_late", reason="verdicts are gone or too old", first_window=resume_point.floor
+        )
+    counter = VerdictCounter(settings, codec, snapshot.identities, resume_point, state, late_counts)
+    async for batch in reader.read_between(resume_point.replay_from, resume_point.positions):
+        await counter.replay(batch)
         if not should_continue():
             return None
-    counting.restore()
-    reader.read_from(begin.positions)
-    return counting
+    counter.restore()
+    reader.read_from(resume_point.positions)
+    return counter
 
 
 async def read_records(settings: KafkaSettings, topic: str) -> StateRecords:
     """Read the last committed value of each key.
 
-    To be called by the holder of the transactional id: what its predecessor did not commit is
-    aborted by then. Raises KafkaError, ServiceUnreachable.
+    Requires the transactional id: the uncommitted records of the last leader are aborted by then.
+    Raises KafkaError, ServiceUnreachable.
     """
     last = StateRecords()
     async with open_reader(settings, topic) as reader:
@@ -81,11 +83,11 @@ async def read_records(settings: KafkaSettings, topic: str) -> StateRecords:
     return last
 
 
-def _state(records: StateRecords, seen: TopicSnapshot) -> LeaderState | None:
-    """Give the state to go on from, None to start over."""
+def _state(records: StateRecords, snapshot: TopicSnapshot) -> LeaderState | None:
+    """Return the state to resume from, None to start over."""
     try:
         state = read_state(records)
-        reason = restart_reason(state, seen)
+        reason = restart_reason(state, snapshot)
     except InvalidState:
         reason = "state_unreadable"
     if reason is None:
@@ -94,36 +96,36 @@ def _state(records: StateRecords, seen: TopicSnapshot) -> LeaderState | None:
     return None
 
 
-async def _begin(
-    settings: Settings, reader: TopicReader, seen: TopicSnapshot, state: LeaderState | None
+async def _resume_point(
+    settings: Settings, reader: TopicReader, snapshot: TopicSnapshot, state: LeaderState | None
 ) -> ResumePoint:
-    now = int(seen.taken_at * _MS)
+    now = int(snapshot.taken_at * _MS)
     if state:
-        return resume(state, seen, now)
+        return resume(state, snapshot, now)
     longest = max(window.size_seconds for window in settings.rates.windows)
     horizon = now - round((settings.rates.retention_seconds + longest) * _MS)
-    return start_over(seen, await reader.offsets_since(horizon, seen), horizon)
+    return start_over(snapshot, await reader.offsets_since(horizon, snapshot), horizon)
 
 
 _POLL_SECONDS = 0.2
-#: How often it is looked at whether the topics are still the same, and verdicts arrive.
-_LOOK_SECONDS = 60.0
+#: How often the leader checks that the topics are the same, and that verdicts arrive.
+_CHECK_SECONDS = 60.0
 
 
 class TopicsChanged(Exception):
-    """A verdict topic has more partitions than before, or is another one."""
+    """A verdict topic has new partitions, or was created again."""
 
 
 @dataclass(eq=False)
 class LeaderTerm:
-    """Reads on from where the reader stands.
+    """One term of leadership: reads verdicts from the reader's position, counts and publishes.
 
     Args:
-        counting: takes the verdicts in.
-        reader: gives them.
-        publisher: takes what comes of them.
-        telemetry: is told what becomes of each.
-        traces: is told whose verdicts are counted.
+        counter: counts the verdicts.
+        reader: reads them.
+        publisher: publishes the rates.
+        telemetry: the metrics of the rates.
+        traces: links publications to the traces of their verdicts.
         clock: seconds since 1970.
     """
 
@@ -135,86 +137,86 @@ class LeaderTerm:
     clock: Callable[[], float]
 
     def __post_init__(self) -> None:
-        self._positions_at_look = dict(self.reader.positions)
+        self._checked_positions = dict(self.reader.positions)
         self._lag: int | None = None
 
     async def run(self, interval: float, should_continue: Callable[[], bool]) -> None:
-        """Count, and publish every ``interval`` seconds, while ``goes_on`` says so.
+        """Count, and publish every ``interval`` seconds, while ``should_continue`` returns True.
 
         Raises TopicsChanged, KafkaError, RegistryUnreachable, ServiceUnreachable, TimeoutError.
         """
         self.telemetry.watch(self._watermark_age, lambda: self._lag)
-        next_publication, next_look = 0.0, time.monotonic() + _LOOK_SECONDS
+        next_publication, next_check = 0.0, time.monotonic() + _CHECK_SECONDS
         while should_continue():
             await self._read(min(_POLL_SECONDS, interval))
             if time.monotonic() >= next_publication:
                 await self.publish()
                 next_publication = time.monotonic() + interval
-            if time.monotonic() >= next_look:
-                await self._look()
-                next_look = time.monotonic() + _LOOK_SECONDS
+            if time.monotonic() >= next_check:
+                await self._check()
+                next_check = time.monotonic() + _CHECK_SECONDS
 
     async def publish(self) -> None:
-        """Publish what has changed, if anything has. Raises KafkaError, TimeoutError."""
+        """Publish the changes, if any. Raises KafkaError, TimeoutError."""
         if publication := self.counter.take_publication():
             await self.publisher.publish(publication)
         self.telemetry.set_rates(self.counter.closed_windows)
         self.telemetry.set_alerts(self.counter.threshold_states)
 
     async def _read(self, wait: float) -> None:
-        await self.counter.count(await self.reader.poll(wait), self._note)
+        await self.counter.count(await self.reader.poll(wait), self._on_verdict)
         self.counter.advance(self.reader.positions, self.reader.partitions_at_end())
         self.reader.pause_only(self.counter.partitions_ahead())
-        self._lag = self.reader.lag  # shown from other threads, which must not ask the consumer
+        self._lag = self.reader.lag  # metrics are read from other threads, which must not use the consumer
 
-    def _note(self, record: ConsumerRecord, taken: AddResult | None) -> None:
-        self.telemetry.verdicts.add(taken.value if taken else UNREADABLE)
-        if taken in (AddResult.COUNTED, AddResult.LATE):
+    def _on_verdict(self, record: ConsumerRecord, result: AddResult | None) -> None:
+        self.telemetry.verdicts.add(result.value if result else UNREADABLE)
+        if result in (AddResult.COUNTED, AddResult.LATE):
             self.traces.add_source(tuple((name, value or b"") for name, value in record.headers))
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         seen = await self.reader.snapshot()
         positions = self.reader.positions
         if not seen.is_same(self.counter.identities) or seen.end_offsets.keys() != positions.keys():
             raise TopicsChanged
-        if positions == self._positions_at_look and any(
+        if positions == self._checked_positions and any(
             seen.end_offsets[at] > now for at, now in positions.items()
         ):
-            raise TimeoutError(f"verdicts do not arrive within {_LOOK_SECONDS:g} s")
-        self._positions_at_look = dict(positions)
+            raise TimeoutError(f"verdicts do not arrive within {_CHECK_SECONDS:g} s")
+        self._checked_positions = dict(positions)
 
     def _watermark_age(self) -> float | None:
         watermark = self.counter.watermark
         return self.clock() - watermark / _MS if watermark else None
 
 
-#: How often it is looked at whether this worker leads.
+#: How often a worker that does not lead checks whether it does now.
 _ELECTION_SECONDS = 0.25
-#: A rebalance takes partitions away and gives them back; a leader goes on for so long meanwhile.
+#: A rebalance may revoke partitions and assign them again; the leader continues for this long meanwhile.
 _GRACE_SECONDS = 2.0
-#: How long the last publication of a worker that is asked to stop may take.
+#: How long the last publication of a stopping worker may take.
 _FINAL_PUBLISH_SECONDS = 3.0
-#: A fetch that finds nothing holds up a change of partitions for so long.
+#: How long a fetch without records delays a change of partitions.
 _FETCH_WAIT_MS = 200
-#: A fetch waits that long for so much: one for each verdict would cost a millisecond an answer here, and
-#: nearly as much in the broker. A rate that is published every few seconds loses nothing.
+#: A fetch waits that long for this many bytes: one fetch a verdict would cost a millisecond here, and nearly
+#: as much in the broker. Rates that are published every few seconds lose nothing by it.
 _FETCH_BYTES = 1_048_576
-#: How long to wait after a failure; twice as long after each further one.
+#: The wait after a failure; it doubles with each further one.
 _FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.5, 30.0
 
 
 @dataclass(eq=False)
 class RateLeader:
-    """Counts the verdicts of the deployment while this worker leads, and waits while it does not.
+    """Counts the verdicts of the deployment while this worker leads.
 
-    Whatever fails ends one turn, not the worker: it is counted, logged, and followed by another turn.
+    A failure ends a term, not the worker: it is counted and logged, and another term follows.
 
     Args:
-        settings: what is counted, and where.
-        telemetry: what is told.
-        tracing: what the publications are traced by.
-        leads: says whether this worker has the first partition of ``answers`` now.
-        stopping: set when the worker is to end, of the event loop that it runs in.
+        settings: windows, alerts and Kafka.
+        telemetry: the metrics of the rates.
+        tracing: traces the publications.
+        is_leader: returns whether this worker has the first partition of ``answers`` now.
+        stopping: set when the worker stops; an event of the loop that this runs in.
         clock: seconds since 1970.
     """
 
@@ -228,7 +230,7 @@ class RateLeader:
     _pause: float = field(default=_FIRST_RETRY_SECONDS, init=False)
 
     async def run(self) -> None:
-        """Take turn after turn until the worker stops."""
+        """Run term after term until the worker stops."""
         self.telemetry.step_down()
         while not self.stopping.is_set():
             if not self.is_leader():
@@ -240,23 +242,21 @@ class RateLeader:
             except asyncio.CancelledError as error:
                 if (task := asyncio.current_task()) and task.cancelling():
                     raise
-                await self._fail(
-                    error, began
-                )  # a client of Kafka let out what was meant for a task of its own
-            except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged all the same
+                await self._fail(error, began)  # a Kafka client leaked the cancellation of its own task
+            except Exception as error:  # noqa: BLE001 - the worker keeps judging
                 await self._fail(error, began)
             finally:
                 self.telemetry.step_down()
 
     async def _fail(self, error: BaseException, began: float) -> None:
-        """Tell of a turn's failure and rest, the longer the more turns in a row fail early."""
+        """Report the failure of a term, and wait longer the more terms in a row fail early."""
         if time.monotonic() - began > _MAX_RETRY_SECONDS:
             self._pause = _FIRST_RETRY_SECONDS
         if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self.is_leader()):
-            log.info("rates_turn_ends", error_type=type(error).__name__)
+            log.info("rates_term_ends", error_type=type(error).__name__)
         else:
             self.telemetry.failures.add(type(error).__name__)
-            # The text of an exception may quote a record: its class is enough.
+            # The message of an exception may quote a record: its class is enough.
             log.warning("rates_failed", error_type=type(error).__name__, retry_in=self._pause)
         self.telemetry.step_down()
         await self._wait(self._pause)
@@ -270,11 +270,11 @@ class RateLeader:
     async def _lead(self) -> None:
         self._led_at = time.monotonic()
         kafka, traces = self.settings.kafka, PublicationTraces(self.settings.kafka, self.tracing)
-        # One for each turn and event loop; a leader that lacks the registry fences nobody.
+        # One codec for each term and event loop; without the registry this leader fences nobody.
         codec = Codec(self.settings.encoding.schema_registry_url, self.settings.encoding.json_input)
         await codec.prepare(RateWindow, RateAlert)
         async with AsyncExitStack() as stack:
-            # First of all: from here on the one before can commit nothing that is not read below.
+            # First: from here on the last leader can commit nothing that is not read below.
             opened = open_rate_publisher(self.settings, codec, traces)
             publisher = await stack.enter_async_context(opened)
             verdicts = open_reader(
@@ -286,18 +286,18 @@ class RateLeader:
             )
             reader = await stack.enter_async_context(verdicts)
             self.telemetry.leader.set(1)
-            counting = await restore_counter(self.settings, codec, reader, self._should_continue)
-            if counting is None:
+            counter = await restore_counter(self.settings, codec, reader, self._should_continue)
+            if counter is None:
                 return
-            log.info("rates_lead")
-            turn = LeaderTerm(counting, reader, publisher, self.telemetry, traces, self.clock)
-            await turn.run(self.settings.rates.publish_interval_seconds, self._should_continue)
+            log.info("rates_term_begins")
+            term = LeaderTerm(counter, reader, publisher, self.telemetry, traces, self.clock)
+            await term.run(self.settings.rates.publish_interval_seconds, self._should_continue)
             if self.stopping.is_set():
                 async with asyncio.timeout(_FINAL_PUBLISH_SECONDS):
-                    await turn.publish()
+                    await term.publish()
 
     def _should_continue(self) -> bool:
-        """Say whether to go on; false when stopping, and some time after another worker leads."""
+        """Return whether to continue; False when stopping, and some time after leadership is lost."""
         if self.is_leader():
             self._led_at = time.monotonic()
         return not self.stopping.is_set() and time.monotonic() - self._led_at < _GRACE_SECONDS

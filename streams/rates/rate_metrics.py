@@ -20,46 +20,45 @@ _MESSAGE_TYPE, _LANGUAGE, _WINDOW = (
 _OF_RATE = (_MESSAGE_TYPE, _LANGUAGE, _WINDOW)
 _OF_ALERT = (MetricLabel("alert"), *_OF_RATE, MetricLabel("severity", ("info", "warning", "critical")))
 
-#: Gauges, and what each shows of a rate or of a threshold.
+#: Gauges with the function that reads the value from a tally or threshold.
 _OfRates = tuple[tuple[Gauge, Callable[[Tally], float | None]], ...]
 _OfAlerts = tuple[tuple[Gauge, Callable[[ThresholdState], float]], ...]
 
 
 class RateMetrics:
-    """The instruments of rates and alerts.
+    """The metrics of rates and alerts.
 
     Attributes:
         leader: whether this worker is the leader.
-        verdicts: by what became of them: one of :class:`AddResult`, or UNREADABLE.
-        failures: by a code or the name of the exception's class.
+        verdicts: by :class:`AddResult`, or UNREADABLE.
+        failures: by a code or the class of the exception.
     """
 
     def __init__(self, instruments: Instruments) -> None:
         self.leader = instruments.gauge(
             "truthgate.rates_leader",
             "Whether this worker computes the rates of the deployment (1) or another one does (0).",
-            "The sum over all workers is 1, but for moments of handing over; the logs of the worker that "
-            "has partition 0 of the answers.",
+            "The sum over all workers is 1, except for a moment when the leader changes; the logs of the "
+            "worker with partition 0 of the answers.",
         )
         self.verdicts = instruments.counter(
             "truthgate.rates_verdicts",
-            "Verdicts that the leader read, by what became of them: counted; known already (duplicate); "
-            "counted into a window that was final (late); too old for any window (expired); no verdict "
-            "at all (unreadable).",
+            "Verdicts that the leader read, by result: counted; already known (duplicate); counted in a "
+            "final window (late); too old for any window (expired); not a verdict (unreadable).",
             "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
             "`rates.retention_seconds`, a long outage.",
             MetricLabel("outcome", (*(taken.value for taken in AddResult), UNREADABLE)),
         )
         self.failures = instruments.counter(
             "truthgate.rates_failures",
-            "Times that computing the rates failed and began anew from the last committed progress.",
+            "Failures of counting the rates; each resumes from the last committed progress.",
             "The log line `rates_failed`; the state of Kafka's transactions and the topics of rates.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
         self._watermark_age = instruments.gauge(
             "truthgate.rates_watermark_age",
-            "How far the watermark of the rates is behind the clock: the age of what the windows know.",
+            "How far the watermark of the rates is behind the clock.",
             "`truthgate_rates_lag`; verdicts with an old produced_at; `truthgate_rates_failures_total`.",
             unit="s",
         )
@@ -73,14 +72,14 @@ class RateMetrics:
         self._of_alerts = _gauges_of_alerts(instruments)
 
     def watch(self, watermark_age: Callable[[], float | None], lag: Callable[[], int | None]) -> None:
-        """Show what these give, called from any thread; None shows nothing."""
+        """Report what these functions return, called from any thread; None reports nothing."""
         self._watermark_age.set_function(watermark_age)
         self._lag.set_function(lag)
 
     def set_rates(self, closed: Iterable[ClosedWindow]) -> None:
-        """Show these windows and no others; no rate, with bounds 0 and 1, where nothing was scored.
+        """Report these windows and no others.
 
-        A faithfulness is shown where there is one.
+        Without scored answers there is no rate, and its bounds are 0 and 1.
         """
         shown = {
             (group.message_type, group.language or UNDETERMINED, window.spec.label): tally
@@ -92,13 +91,13 @@ class RateMetrics:
             gauge.replace({labels: value for labels, value in values.items() if value is not None})
 
     def set_alerts(self, states: Iterable[ThresholdState]) -> None:
-        """Show these thresholds and no others, with the bound that their newest closed window has."""
+        """Report these thresholds and no others, with the lower bound of their newest closed window."""
         shown = {_labels(state): state for state in states}
         for gauge, read in self._of_alerts:
             gauge.replace({labels: read(state) for labels, state in shown.items()})
 
     def step_down(self) -> None:
-        """Show nothing but that this worker is not the leader."""
+        """Report only that this worker is not the leader."""
         self.leader.set(0)
         self.watch(lambda: None, lambda: None)
         self.set_rates(())
@@ -141,18 +140,18 @@ def _gauges_of_alerts(instruments: Instruments) -> _OfAlerts:
     threshold = alert("threshold", "The rate above which an alert fires.", "`alerts.thresholds`.")
     bound = alert(
         "rate_lower_bound",
-        "The lower bound of the rate, which is compared with an alert's threshold.",
+        "The lower bound of the rate that an alert's threshold is compared with.",
         "`truthgate_hallucination_rate` by message type.",
     )
     scored = alert(
         "scored_answers",
-        "How many scored answers the lower bound rests on that is compared with an alert's threshold.",
+        "Scored answers behind the lower bound that an alert's threshold is compared with.",
         "`truthgate_verdicts_total`.",
         "{answer}",
     )
     minimum = alert(
         "minimum_answers",
-        "How many scored answers an alert needs before it can fire.",
+        "Scored answers that an alert needs to fire.",
         "`alerts.thresholds`.",
         "{answer}",
     )

@@ -1,4 +1,4 @@
-"""What a leader publishes, in one transaction and with its trace."""
+"""Publications of a leader: one transaction each, with its trace."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -21,15 +21,14 @@ from streams.observability.stages import managed_span
 from streams.observability.tracing import Tracing
 from streams.settings import KafkaSettings, Settings
 
-#: What the SDK keeps of the links of one span, and a person reads.
+#: The SDK's limit of links of one span; a person reads no more.
 _MAX_LINKS = 128
 
 
 class PublicationTraces:
-    """Notes whose records a publication rests on, and shows each publication as ``send`` and the topic.
+    """Traces each publication as a span ``send`` and the topic, linked to the verdicts behind it.
 
-    One that rests on no record that is traced is no trace of its own. Nothing is noted where nothing is
-    traced.
+    A publication without traced verdicts has no span. Without tracing nothing is stored.
     """
 
     def __init__(self, settings: KafkaSettings, tracing: Tracing) -> None:
@@ -39,7 +38,7 @@ class PublicationTraces:
         self._records = 0
 
     def add_source(self, headers: Headers) -> None:
-        """Note a record by its headers; of more than a hundred or so only the first are linked."""
+        """Add a verdict by the headers of its record; only the first 128 are linked."""
         if self._tracer is None:
             return
         self._records += 1
@@ -49,23 +48,23 @@ class PublicationTraces:
                 self._links.append(Link(found))
 
     def clear(self) -> None:
-        """Forget the records that were noted, such as those that are read anew after a failure."""
+        """Clear the verdicts, such as those that are read again after a failure."""
         self._links, self._records = [], 0
 
     @contextmanager
     def send(self, topic: str, messages: int) -> Iterator[Headers]:
-        """Show what is inside as the sending of that many messages; gives the headers that go with them.
+        """Trace the block as the sending of that many messages; yield the headers for them.
 
-        What it rests on is forgotten when it succeeds; a publication that fails is tried again with it.
+        The verdicts are cleared on success; a publication that fails is retried with them.
         """
         if self._tracer is None or not self._links:
             self._records = 0
             yield ()
             return
-        described = messaging.send_batch_attributes(topic, messages, self._client)
-        described["truthgate.records"] = self._records
+        attributes = messaging.send_batch_attributes(topic, messages, self._client)
+        attributes["truthgate.records"] = self._records
         span = self._tracer.start_span(
-            f"send {topic}", Context(), SpanKind.PRODUCER, described, links=tuple(self._links)
+            f"send {topic}", Context(), SpanKind.PRODUCER, attributes, links=tuple(self._links)
         )
         with managed_span(span):
             yield inject_context(())
@@ -73,19 +72,19 @@ class PublicationTraces:
 
 
 ALL = "all"
-#: The brokers abort a transaction that is open for longer; who reads committed records waits until then.
+#: The brokers abort a transaction that is open for longer; readers of committed records wait until then.
 _TRANSACTION_MS = 30_000
-#: Where one stands still for so long, its producer is given up.
+#: The producer of a transaction that takes longer is given up.
 _PUBLISH_SECONDS = 20.0
-#: What the topics of rates take; see ``truthgate topics create``.
+#: The limit of the topics of rates; see ``truthgate topics create``.
 _MAX_REQUEST_BYTES = 2 * 1024 * 1024
-#: Windows that are encoded before others get their turn.
+#: Records that are encoded before the event loop runs other tasks.
 _SLICE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What is published together; ``state``, key and value, is what a successor goes on from."""
+    """What is published in one transaction; the next leader resumes from ``state`` (keys and values)."""
 
     windows: Sequence[RateWindow]
     alerts: Sequence[RateAlert]
@@ -94,13 +93,13 @@ class Publication:
 
 @dataclass(frozen=True, eq=False)
 class RatePublisher:
-    """Publishes under a transactional id: whoever opens a producer of that id later fences this one.
+    """Publishes under a transactional id; a later producer with that id fences this one.
 
     Args:
         producer: started, with the transactional id.
-        topics: where to.
+        topics: the topics of the deployment.
         codec: prepared for the records.
-        publications: the traces of what is published.
+        traces: traces the publications.
     """
 
     producer: AIOKafkaProducer
@@ -109,7 +108,7 @@ class RatePublisher:
     traces: PublicationTraces
 
     async def publish(self, publication: Publication) -> None:
-        """Commit a publication, or raise; then it is unknown whether it was, and this publisher is of no use.
+        """Commit a publication, or raise; after that its outcome is unknown, and this publisher unusable.
 
         Raises KafkaError (ProducerFenced when another one leads), TimeoutError.
         """
@@ -152,12 +151,12 @@ class RatePublisher:
 async def open_rate_publisher(
     settings: Settings, codec: Codec, publications: PublicationTraces
 ) -> AsyncIterator[RatePublisher]:
-    """Open the one publisher of the deployment; it fences the one before, and ends its open transaction.
+    """Open the only publisher of the deployment; it fences the last one, and aborts its open transaction.
 
     Raises ServiceUnreachable.
     """
     options = {
-        # With the prefix: deployments on one cluster may have their groups' names in common.
+        # With the prefix: deployments on one cluster may share the name of the group.
         "transactional_id": f"{settings.kafka.topic_prefix}{settings.kafka.consumer_group}.rates",
         "transaction_timeout_ms": _TRANSACTION_MS,
         "request_timeout_ms": int(_PUBLISH_SECONDS * 1000),
@@ -168,14 +167,14 @@ async def open_rate_publisher(
 
 
 def _note_failure(sent: asyncio.Future[object]) -> None:
-    # The first failure is raised; asyncio would complain of those that nobody looks at.
+    # The first failure is raised; asyncio would warn about the others.
     if not sent.cancelled():
         sent.exception()
 
 
 def _window_headers(window: RateWindow) -> Headers:
-    # Its id has the counts, since one that is published again has others. Its time is that of events, as the
-    # counts are: the same counts are the same event, whoever publishes them.
+    # The id has the counts, since a window that is published again has others. The time is that of events:
+    # the same counts are the same event, whichever worker publishes them.
     place = f"{rfc3339(window.window_start)}/{rfc3339(window.window_end)}"
     counts = f"{window.answers}.{window.scored}.{window.hallucinated}.{window.late}.{int(window.final)}"
     window_id = f"{window.message_type}/{window.language or ''}/{place}/{counts}"

@@ -1,4 +1,4 @@
-"""The verdicts that a leader reads, counted: what is to be published of them, and what to show."""
+"""Counts the verdicts that a leader reads, and prepares publications."""
 
 import asyncio
 import time
@@ -22,31 +22,31 @@ from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-#: The event loop fetches and sends too: counting keeps it for so long at most.
+#: The event loop also fetches and sends: counting blocks it for this long at most.
 _SLICE_SECONDS = 0.005
 _MS = 1_000
 
-#: Told of each verdict that is new: its record, and what became of it; None for one that cannot be read.
+#: Called for each new verdict with its record and the result; None for an unreadable one.
 OnVerdict = Callable[[ConsumerRecord, AddResult | None], None]
 
 
 class ReplayOffsets:
-    """Remembers of each horizon, of which there are few, the first offset in each partition.
+    """The first offset in each partition by horizon, of which there are few.
 
-    A horizon says how long a verdict matters: until the aggregator's ``kept_from`` has come to it.
+    A horizon is how long a verdict matters: until the aggregator's ``kept_from`` reaches it.
     """
 
     def __init__(self) -> None:
         self._firsts: dict[int, dict[TopicPartition, int]] = {}
 
     def note(self, at: TopicPartition, offset: int, horizon: int) -> None:
-        """Note a verdict; those of a partition come in the order of their offsets."""
+        """Add a verdict; those of a partition come in the order of their offsets."""
         self._firsts.setdefault(horizon, {}).setdefault(at, offset)
 
     def offsets(self, kept_from: int, positions: Offsets) -> dict[TopicPartition, int]:
-        """Give the offsets to replay from; the position itself where nothing before it matters any more.
+        """Return the offsets to replay from; the position itself if no verdict before it matters.
 
-        Horizons at or before ``kept_from`` are forgotten: it may only grow from call to call.
+        Horizons at or before ``kept_from`` are dropped: it may only grow from call to call.
         """
         self._firsts = {horizon: firsts for horizon, firsts in self._firsts.items() if horizon > kept_from}
         return {
@@ -56,20 +56,20 @@ class ReplayOffsets:
 
 
 class VerdictCounter:
-    """Counts verdicts on from where another one was, or from the beginning.
+    """Counts verdicts, resuming where the last leader stopped, or from the beginning.
 
     Args:
         settings: windows and thresholds.
         codec: reads the values.
-        origins: which topics are read.
-        begin: where to go on.
-        state: what was left; None to start over.
-        lates: what the state topic has of them, whatever becomes of it.
-        ticks: seconds that only go forward.
+        identities: the topics that are read.
+        resume_point: where to resume.
+        state: that of the last leader; None to start over.
+        late_counts: those in the state topic, also when starting over.
+        ticks: monotonic seconds.
 
     Attributes:
-        closed: the newest closed windows when something was last to be published.
-        threshold_states: how the thresholds stood to them.
+        closed_windows: the newest closed windows at the last publication.
+        threshold_states: the thresholds compared with them.
     """
 
     def __init__(
@@ -88,61 +88,63 @@ class VerdictCounter:
         self._settings = settings
         self._codec = codec
         self._state = state
-        self._longest = max(window.size_seconds for window in settings.rates.windows) * _MS
+        self._longest_window = max(window.size_seconds for window in settings.rates.windows) * _MS
         self._aggregator = RateAggregator(window_config(settings.rates), resume_point.floor)
-        places = state.by_partition if state else {}
+        partitions = state.by_partition if state else {}
         self._watermarks = WatermarkTracker(
             resume_point.positions,
             round(settings.rates.idle_after_seconds * _MS),
-            self._longest,
+            self._longest_window,
             lambda: int(ticks() * _MS),
-            state.boundaries.watermark if state else 0,
-            {at: now.seen for at, now in places.items() if now.seen is not None},
+            state.aggregator.watermark if state else 0,
+            {at: now.seen for at, now in partitions.items() if now.seen is not None},
         )
-        self._starts = ReplayOffsets()
+        self._replay_offsets = ReplayOffsets()
         self._positions = dict(resume_point.positions)
         self._firing = state.firing if state else ()
         self._committed = None if state is None else self._positions
-        self._lates = dict(late_counts)
-        self._refused: set[str] = set()
+        self._late_counts = dict(late_counts)
+        self._logged_errors: set[str] = set()
 
     async def replay(self, records: Iterable[ConsumerRecord]) -> None:
-        """Take in again what was counted before."""
+        """Replay verdicts that were counted before."""
         async for record in _in_slices(records):
-            if outcome := await self._read(record):
+            if event := await self._read(record):
                 self._watermarks.observe_append_time(record.timestamp)
-                self._add(record, outcome)
+                self._add(record, event)
 
     def restore(self) -> None:
-        """Go on as if never interrupted, once all is replayed."""
+        """Restore the state of the last leader, after the replay."""
         if self._state:
-            self._aggregator.restore(self._state.boundaries, self._lates)
+            self._aggregator.restore(self._state.aggregator, self._late_counts)
 
     async def count(self, records: Iterable[ConsumerRecord], on_verdict: OnVerdict) -> None:
-        """Take in what is new."""
+        """Count new verdicts."""
         async for record in _in_slices(records):
-            outcome = await self._read(record)
-            taken = self._add(record, outcome) if outcome else None
-            if outcome:
+            event = await self._read(record)
+            result = self._add(record, event) if event else None
+            if event:
                 self._watermarks.observe_append_time(record.timestamp)
-                self._watermarks.observe(partition_of(record), outcome.event_time)
-            on_verdict(record, taken)
+                self._watermarks.observe(partition_of(record), event.event_time)
+            on_verdict(record, result)
 
     def advance(self, positions: Offsets, at_end: Collection[TopicPartition]) -> None:
-        """Note up to where all that was read is taken in, and which partitions have no more; move time on."""
+        """Set the positions and the partitions that are at their end, and advance the watermark."""
         self._positions = dict(positions)
         for at in positions:
             self._watermarks.set_at_end(at, at in at_end)
         self._aggregator.advance(self._watermarks.current(), self._watermarks.event_watermark)
 
     def partitions_ahead(self) -> frozenset[TopicPartition]:
-        """Give the partitions that are far ahead of others, which would fill the memory."""
-        return frozenset(TopicPartition(*at) for at in self._watermarks.partitions_ahead(self._longest))
+        """Return the partitions that are far ahead of others; reading on would fill the memory."""
+        return frozenset(
+            TopicPartition(*at) for at in self._watermarks.partitions_ahead(self._longest_window)
+        )
 
     def take_publication(self) -> Publication | None:
-        """Give what is to be published, or None where nothing has come since the last one.
+        """Return the next publication, or None if nothing has changed since the last one.
 
-        It must be published before the next one, or nothing more: what changed is told once.
+        It must be published before the next one is taken: each change is returned once.
         """
         windows = self._aggregator.take_changes()
         self.closed_windows = self._aggregator.closed_windows()
@@ -150,9 +152,9 @@ class VerdictCounter:
         self._firing, self.threshold_states = evaluation.firing, evaluation.states
         if not windows and not evaluation.changes and self._positions == self._committed:
             return None
-        lates = self._aggregator.late_counts()
-        records = tuple(state_records(self._leader_state(), lates, self._lates))
-        self._committed, self._lates = self._positions, lates
+        late_counts = self._aggregator.late_counts()
+        records = tuple(state_records(self._leader_state(), late_counts, self._late_counts))
+        self._committed, self._late_counts = self._positions, late_counts
         return Publication(windows, evaluation.changes, records)
 
     @property
@@ -167,9 +169,9 @@ class VerdictCounter:
                 self._codec.decode_projection(record.value, VERDICT_OUTCOME), record.timestamp
             )
         except DecodeError as error:
-            # The first of each kind alone: somebody else writes into the topic, perhaps a lot.
-            if error.code not in self._refused:
-                self._refused.add(error.code)
+            # Only the first of each kind: another writer may fill the topic.
+            if error.code not in self._logged_errors:
+                self._logged_errors.add(error.code)
                 log.warning(
                     "unreadable_verdict",
                     error_type=error.code,
@@ -179,25 +181,25 @@ class VerdictCounter:
                 )
             return None
 
-    def _add(self, record: ConsumerRecord, outcome: VerdictEvent) -> AddResult:
-        # Also of one that is in no window: its id may be remembered.
-        self._starts.note(partition_of(record), record.offset, self._aggregator.horizon(outcome))
-        return self._aggregator.add(outcome)
+    def _add(self, record: ConsumerRecord, event: VerdictEvent) -> AddResult:
+        # Also for a verdict outside all windows: its id may be remembered.
+        self._replay_offsets.note(partition_of(record), record.offset, self._aggregator.horizon(event))
+        return self._aggregator.add(event)
 
     def _leader_state(self) -> LeaderState:
-        boundaries, seen = self._aggregator.boundaries(), self._watermarks.event_times
-        since = self._starts.offsets(boundaries.kept_from, self._positions)
+        aggregator, event_times = self._aggregator.state(), self._watermarks.event_times
+        replay_from = self._replay_offsets.offsets(aggregator.kept_from, self._positions)
         partitions: dict[str, list[PartitionState]] = {}
         for at, position in sorted(self._positions.items()):
-            left = PartitionState(at.partition, position, since[at], seen.get(at))
-            partitions.setdefault(at.topic, []).append(left)
+            partition = PartitionState(at.partition, position, replay_from[at], event_times.get(at))
+            partitions.setdefault(at.topic, []).append(partition)
         return LeaderState(
-            origins=self.identities, partitions=partitions, boundaries=boundaries, firing=self._firing
+            origins=self.identities, partitions=partitions, aggregator=aggregator, firing=self._firing
         )
 
 
 async def _in_slices(records: Iterable[ConsumerRecord]) -> AsyncIterator[ConsumerRecord]:
-    """Give the records one by one, and the event loop to others in between."""
+    """Yield the records, and yield to the event loop in between."""
     began = time.monotonic()
     for record in records:
         yield record

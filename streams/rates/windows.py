@@ -1,4 +1,4 @@
-"""Windows of event time, what they count, and the Wilson interval of a rate."""
+"""Windows of event time, their tallies, and the Wilson interval of a rate."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Z: Final = 1.959963984540054
 
 
 def wilson_interval(hits: int, n: int) -> tuple[float, float]:
-    """Give the 95% bounds of a share, of which ``hits`` out of ``n`` were seen.
+    """Return the 95% bounds of the share of which ``hits`` out of ``n`` were observed.
 
-    Bounds are in [0, 1] and hold for small ``n`` too; with ``n`` of 0 nothing is known: (0, 1).
+    The bounds are in [0, 1] and valid for small ``n`` too; with ``n`` of 0 they are (0, 1).
     Raises ValueError unless 0 <= hits <= n.
 
     Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
@@ -32,22 +32,22 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float]:
     centre = share + squared / (2 * n)
     margin = _Z * sqrt(share * (1 - share) / n + squared / (4 * n * n))
     scale = 1 + squared / n
-    # The exact bounds at the ends are 0 and 1; rounding would miss them by a hair.
+    # The exact bounds at the ends are 0 and 1; rounding would miss them.
     low = 0.0 if hits == 0 else (centre - margin) / scale
     high = 1.0 if hits == n else (centre + margin) / scale
     return low, high
 
 
-#: Faithfulness is summed in whole parts of 1, so that a sum does not depend on its order.
+#: Faithfulness is summed in integer parts, so that a sum does not depend on its order.
 _PARTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many answers there were, how many had a score, how many of these were untrue, and the decisions.
+    """Counts of answers: all, scored, hallucinated among these, and by decision.
 
-    A decision that is none of the three counts in ``answers`` alone. ``faithfulness_answers`` have a
-    faithfulness; ``faithfulness_sum`` is its sum, in the parts of :func:`faithfulness_parts`.
+    An unknown decision counts in ``answers`` alone. ``faithfulness_answers`` have a faithfulness;
+    ``faithfulness_sum`` is its sum, in the parts of :func:`faithfulness_parts`.
     """
 
     answers: int = 0
@@ -61,9 +61,9 @@ class Tally:
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[str, bool, int]]) -> Tally:
-        """Count outcomes: the decision, whether there was a score, and how many answers had these.
+        """Return the tally of outcomes: decision, whether there is a score, and the number of answers.
 
-        A blocked answer that has a score is an untrue one.
+        A blocked answer with a score counts as hallucinated.
         """
         answers = with_score = hallucinated = 0
         decided = {"auto_send": 0, "review": 0, "blocked": 0}
@@ -79,9 +79,9 @@ class Tally:
 
     @property
     def rate(self) -> float | None:
-        """The share of untrue answers among the scored, or None before the first of these.
+        """The share of hallucinated answers among the scored ones, or None without these.
 
-        Those without a score are left out: nobody knows whether they are true.
+        Answers without a score are left out: whether they are true is unknown.
         """
         return self.hallucinated / self.scored if self.scored else None
 
@@ -92,7 +92,7 @@ class Tally:
 
     @property
     def faithfulness(self) -> float | None:
-        """The mean faithfulness of the answers that have one, or None before the first of these."""
+        """The mean faithfulness of the answers that have one, or None without these."""
         return (
             self.faithfulness_sum / (_PARTS * self.faithfulness_answers)
             if self.faithfulness_answers
@@ -108,7 +108,7 @@ _COUNTS: Final = attrgetter(*(count.name for count in fields(Tally)))
 
 
 def add_to_tallies(tallies: Mapping[str, Tally], verdict: Verdict) -> dict[str, Tally]:
-    """Give the tallies per message type with one more verdict in them."""
+    """Return the tallies by message type with one more verdict."""
     parts = faithfulness_parts(verdict.faithfulness)
     one = replace(
         Tally.of([(verdict.decision, verdict.score is not None, 1)]),
@@ -119,12 +119,12 @@ def add_to_tallies(tallies: Mapping[str, Tally], verdict: Verdict) -> dict[str, 
 
 
 def faithfulness_parts(share: float | None) -> int | None:
-    """Give a faithfulness in whole ten-thousandths; None where there is none, or it is no share of 0 to 1."""
+    """Convert a faithfulness to ten-thousandths; None if it is None, or not in [0, 1]."""
     return round(share * _PARTS) if share is not None and 0 <= share <= 1 else None
 
 
 def faithfulness_sum(mean: float | None, answers: int) -> int:
-    """Give back the sum that a mean over so many answers is of, as :attr:`Tally.faithfulness_sum` has it."""
+    """Return :attr:`Tally.faithfulness_sum` for a mean over so many answers."""
     return round(min(max(mean or 0.0, 0.0), 1.0) * answers * _PARTS)
 
 
@@ -134,7 +134,7 @@ _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, 
 
 @dataclass(frozen=True, slots=True, order=True)
 class WindowSpec:
-    """Windows [start, start + size), one beginning at every multiple of ``hop``: tumbling if it is the size.
+    """Windows [start, start + size) with a start at every multiple of ``hop``; tumbling if it is the size.
 
     Raises ValueError unless 0 < hop <= size.
     """
@@ -147,34 +147,34 @@ class WindowSpec:
             raise ValueError(f"a window of size {self.size} cannot hop by {self.hop}")
 
     def starts(self, event_time: int) -> range:
-        """Give the starts of all windows that ``event_time`` lies in, earliest first.
+        """Return the starts of all windows that contain ``event_time``, earliest first.
 
-        They are size / hop in number, rounded up or down where that is not whole.
+        Their number is size / hop, rounded up or down.
         """
         last = event_time // self.hop * self.hop
         first = (event_time - self.size) // self.hop * self.hop + self.hop
         return range(first, last + 1, self.hop)
 
     def newest_closed(self, watermark: int) -> int:
-        """Give the start of the newest window that ends at or before ``watermark``."""
+        """Return the start of the newest window that ends at or before ``watermark``."""
         return (watermark - self.size) // self.hop * self.hop
 
     def last_end(self, event_time: int) -> int:
-        """Give the end of the last window that ``event_time`` lies in."""
+        """Return the end of the last window that contains ``event_time``."""
         return event_time // self.hop * self.hop + self.size
 
     @property
     def label(self) -> str:
-        """The size in the largest unit that it is a whole number of, such as ``5m``."""
+        """The size in the largest unit that divides it, such as ``5m``."""
         return next(f"{self.size // unit}{name}" for unit, name in _UNITS if self.size % unit == 0)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowConfig:
-    """The windows, and the milliseconds after its end when a window is final, and when it is forgotten.
+    """The windows, and how many milliseconds after its end a window is final, and dropped.
 
-    Raises ValueError if two windows have one size, by which they are told apart, or if windows would be
-    forgotten before they are final.
+    Raises ValueError if two windows have the same size, which identifies them, or if windows would be
+    dropped before they are final.
     """
 
     specs: tuple[WindowSpec, ...]
@@ -189,7 +189,7 @@ class WindowConfig:
 
 
 def window_config(settings: RatesSettings) -> WindowConfig:
-    """Take the rules out of the settings."""
+    """Return the windows of the settings."""
     return WindowConfig(
         specs=tuple(
             WindowSpec(w.size_seconds * _SECOND_MS, w.hop_seconds * _SECOND_MS) for w in settings.windows

@@ -22,7 +22,7 @@ from schemas.records import ChatbotAnswer
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, create_topics
 from streams.monitoring.prometheus_rules import Deployment
-from streams.monitoring.rule_file import all_rules, render_rule_file
+from streams.monitoring.rendering import all_rules, render_rule_file
 from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled, sample_answers

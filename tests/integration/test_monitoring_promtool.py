@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streams.monitoring.prometheus_rules import Deployment, RuleGroup
-from streams.monitoring.rule_file import all_rules, render_rule_file
+from streams.monitoring.rendering import all_rules, render_rule_file
 from tests.support.monitoring import EVERYTHING
 from tests.support.promtool import Fires, check, play
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import promql_parser
 
-from streams.monitoring.dashboard import render_dashboard
 from streams.monitoring.prometheus_rules import AlertingRule, Deployment, RecordingRule
-from streams.monitoring.rule_file import all_rules
+from streams.monitoring.rendering import all_rules, render_dashboard
 from streams.settings import JudgeSettings, Settings
 from streams.worker.worker_metrics import WorkerMetrics
 

@@ -7,9 +7,8 @@ from operator import getitem
 from typing import Any, Final
 
 from streams.kafka.topics.topic_specification import topic_specifications
-from streams.monitoring.dashboard import render_dashboard
 from streams.monitoring.prometheus_rules import Deployment
-from streams.monitoring.rule_file import all_rules
+from streams.monitoring.rendering import all_rules, render_dashboard
 from streams.settings import JudgeSettings, Settings
 
 #: Stand in the rules and the dashboard for what a release puts there.

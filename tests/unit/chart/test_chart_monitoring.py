@@ -9,9 +9,8 @@ import yaml
 from pydantic import BaseModel
 
 from docs.generate.chart.chart_files import IN_RULES
-from streams.monitoring.dashboard import render_dashboard
 from streams.monitoring.prometheus_rules import Deployment
-from streams.monitoring.rule_file import all_rules, render_rule_file
+from streams.monitoring.rendering import all_rules, render_dashboard, render_rule_file
 from streams.settings import Settings
 from tests.support.charts import MINIMUM, feature, only, refusal, resources, with_settings
 from tests.support.monitoring import EVERYTHING

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from streams.monitoring.dashboard import DASHBOARD_FILE, render_dashboard
 from streams.monitoring.objectives import BURN_RATES, objectives
 from streams.monitoring.prometheus_rules import Deployment, promql_duration
+from streams.monitoring.rendering import DASHBOARD_FILE, render_dashboard
 from streams.settings import HealthSettings, ObjectiveSettings, Settings
 from tests.support.monitoring import VARIABLES, board, panels
 

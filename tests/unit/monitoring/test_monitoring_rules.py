@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from promql_parser import parse_duration
 
 from streams.monitoring.prometheus_rules import Deployment, RecordingRule, promql_duration
-from streams.monitoring.rule_file import all_rules, render_rule_file
+from streams.monitoring.rendering import all_rules, render_rule_file
 from streams.settings import HealthSettings, InvalidSettings, ObjectiveSettings, Settings
 from streams.settings.judge_settings import BudgetSettings
 from tests.support.monitoring import EVERYTHING, alerts, rules

@@ -235,16 +235,20 @@ def test_what_is_remembered_is_bounded_by_the_retention() -> None:
 
 def _state(aggregator: RateAggregator) -> tuple[object, ...]:
     memory = aggregator._memory
-    cells = {
-        cell.key: (cell.counts, cell.tally(), cell.late, cell.published, window.final)
+    counts = {
+        each.key: (each.outcomes, each.tally(), each.late, each.published, window.final)
         for window in aggregator._all()
-        for cell in window.groups.values()
+        for each in window.groups.values()
     }
     return (
-        cells,
-        {h: {k: memory._unpacked(v) for k, v in kept.items()} for h, kept in memory._kept.items() if kept},
-        memory._several,
-        aggregator.boundaries(),
+        counts,
+        {
+            h: {k: memory._unpacked(v) for k, v in kept.items()}
+            for h, kept in memory._by_horizon.items()
+            if kept
+        },
+        memory._repeated,
+        aggregator.state(),
     )
 
 
@@ -279,7 +283,7 @@ def _successor(aggregator: RateAggregator, read: list[VerdictEvent], random: Ran
     heir = RateAggregator(RULES)
     for one in replayed:
         heir.add(one)
-    heir.restore(aggregator.boundaries(), aggregator.late_counts())
+    heir.restore(aggregator.state(), aggregator.late_counts())
     return heir
 
 
@@ -313,7 +317,7 @@ def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole
     for time in range(0, 600, 7):
         if before.horizon(one := outcome(str(time), time)) > before.kept_from:
             after.add(one)
-    after.restore(before.boundaries(), before.late_counts())
+    after.restore(before.state(), before.late_counts())
     after.advance(1_000)
     told = Counter((to_epoch_ms(r.window_end) - to_epoch_ms(r.window_start)) for r in after.take_changes())
     assert told == {60: 1, 120: 1}, "both from 540 on; of the other size nothing is known before 500"
@@ -336,7 +340,7 @@ def _with(before: RateAggregator, read: list[VerdictEvent]) -> RateAggregator:
     after = RateAggregator(MINUTE)
     for one in read:
         after.add(one)
-    after.restore(before.boundaries(), before.late_counts())
+    after.restore(before.state(), before.late_counts())
     return after
 
 

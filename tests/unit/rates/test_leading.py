@@ -211,7 +211,7 @@ def test_a_turn_that_lasted_makes_the_next_failure_a_first_one(monkeypatch: pyte
 @pytest.mark.parametrize(
     ("error", "event", "failures"),
     [
-        (TopicsChanged(), "rates_turn_ends", []),
+        (TopicsChanged(), "rates_term_ends", []),
         (ProducerFenced("x"), "rates_failed", ["ProducerFenced"]),
         (ValueError("the customer wrote: secret"), "rates_failed", ["ValueError"]),
         (asyncio.CancelledError(), "rates_failed", ["CancelledError"]),

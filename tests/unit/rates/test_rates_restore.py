@@ -15,9 +15,9 @@ from structlog.testing import capture_logs
 from schemas import Codec
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
-from streams.rates import rate_leader as takeover
+from streams.rates import rate_leader
 from streams.rates.leader_state import (
-    Boundaries,
+    AggregatorState,
     LeaderState,
     PartitionState,
     StateRecords,
@@ -40,7 +40,7 @@ BEGIN_MS = int(BEGIN.timestamp()) * 1_000
 STATE = LeaderState(
     origins=(ORIGIN,),
     partitions={A.topic: [PartitionState(0, 1, 0, BEGIN_MS)]},
-    boundaries=Boundaries(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, []),
+    aggregator=AggregatorState(BEGIN_MS, BEGIN_MS - MINUTE_MS, 0, []),
 )
 LATE = WindowKey(300_000, BEGIN_MS - BEGIN_MS % 300_000, "instruction", "nl")
 OURS: StateRecords = dict(state_records(STATE, {LATE: 1}, {}))
@@ -85,8 +85,8 @@ async def counted(records: StateRecords) -> VerdictCounter:
     """Take over from these records and count the rest of the log."""
     reader = Log()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(takeover, "read_records", lambda *_: _given(records))
-        counting = await takeover.restore_counter(Settings(), CODEC, reader, lambda: True)
+        patched.setattr(rate_leader, "read_records", lambda *_: _given(records))
+        counting = await rate_leader.restore_counter(Settings(), CODEC, reader, lambda: True)
     assert counting is not None
     rest = [record(offset) for offset in range(reader.positions[A], SEEN.end_offsets[A])]
     await counting.count(rest, lambda *_: None)
@@ -170,18 +170,18 @@ async def test_it_reads_the_state_of_its_own_deployment(monkeypatch: pytest.Monk
         asked.append(arguments)
         return OURS
 
-    monkeypatch.setattr(takeover, "read_records", read)
+    monkeypatch.setattr(rate_leader, "read_records", read)
     settings = Settings(kafka=KafkaSettings(topic_prefix="blue."))
-    assert await takeover.restore_counter(settings, CODEC, Log(), lambda: True) is not None
+    assert await rate_leader.restore_counter(settings, CODEC, Log(), lambda: True) is not None
     assert asked == [(settings.kafka, "blue.hallucination-rates.state")]
 
 
 async def test_it_gives_up_when_another_leads_before_it_has_read_all_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(takeover, "read_records", lambda *_: _given(OURS))
+    monkeypatch.setattr(rate_leader, "read_records", lambda *_: _given(OURS))
     reader = Log()
-    assert await takeover.restore_counter(Settings(), CODEC, reader, lambda: False) is None
+    assert await rate_leader.restore_counter(Settings(), CODEC, reader, lambda: False) is None
     assert reader.positions == {}, "and is not set to read on"
 
 
@@ -195,9 +195,9 @@ async def test_without_a_state_it_looks_back_for_as_long_as_a_window_and_the_ret
             looked_back.append(since)
             return {A: 2}
 
-    monkeypatch.setattr(takeover, "read_records", lambda *_: _given({}))
+    monkeypatch.setattr(rate_leader, "read_records", lambda *_: _given({}))
     with capture_logs() as lines:
-        assert await takeover.restore_counter(Settings(), CODEC, Late(), lambda: True) is not None
+        assert await rate_leader.restore_counter(Settings(), CODEC, Late(), lambda: True) is not None
     assert looked_back == [round(NOW * 1_000) - (3_600 + 3_600) * 1_000]
     (late,) = [line for line in lines if line["event"] == "rates_begin_late"]
     assert (late["log_level"], late["first_window"]) == ("warning", looked_back[0])

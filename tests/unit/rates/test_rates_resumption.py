@@ -10,7 +10,7 @@ from schemas import RateAlert
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
 from streams.rates.leader_state import (
-    Boundaries,
+    AggregatorState,
     LeaderState,
     PartitionState,
     ResumePoint,
@@ -29,7 +29,7 @@ ORIGIN = TopicIdentity("cluster", "verdicts.review", "id-1")
 STATE = LeaderState(
     origins=(ORIGIN,),
     partitions={"verdicts.review": [PartitionState(0, 10, 4, 900), PartitionState(1, 5, 5, None)]},
-    boundaries=Boundaries(5_000, 4_000, 1_000, [(1000, 500, 0)]),
+    aggregator=AggregatorState(5_000, 4_000, 1_000, [(1000, 500, 0)]),
 )
 NOW = 50_000
 

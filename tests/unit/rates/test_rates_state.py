@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from schemas.records import LATEST
 from streams.kafka.topic_identity import TopicIdentity
 from streams.rates.leader_state import (
-    Boundaries,
+    AggregatorState,
     InvalidState,
     LeaderState,
     PartitionState,
@@ -24,7 +24,7 @@ from streams.rates.verdict_counts import WindowKey, to_epoch_ms
 STATE = LeaderState(
     origins=(TopicIdentity("cluster", "verdicts.review", "id-1"),),
     partitions={"verdicts.review": [PartitionState(0, 10, 4, 900)]},
-    boundaries=Boundaries(5_000, 4_000, 1_000, [(1000, 500, 0)]),
+    aggregator=AggregatorState(5_000, 4_000, 1_000, [(1000, 500, 0)]),
 )
 WRITTEN: dict[str, Any] = json.loads(STATE.to_json())
 LATE_KEY = b'["late",1000,500,"binary","nl"]'
@@ -42,7 +42,7 @@ def _written(**changes: object) -> bytes:
 
 
 def _bounds(**changes: object) -> bytes:
-    return _written(boundaries=WRITTEN["boundaries"] | changes)
+    return _written(aggregator=WRITTEN["aggregator"] | changes)
 
 
 def _partition(*values: object) -> bytes:
@@ -53,7 +53,7 @@ def test_a_state_is_written_in_the_form_that_successors_read() -> None:
     assert STATE.to_json() == (
         b'{"version":1,"origins":[["cluster","verdicts.review","id-1"]],'
         b'"partitions":{"verdicts.review":[[0,10,4,900]]},'
-        b'"boundaries":{"watermark":5000,"final_to":4000,"kept_from":1000,"floors":[[1000,500,0]]},'
+        b'"aggregator":{"watermark":5000,"final_to":4000,"kept_from":1000,"floors":[[1000,500,0]]},'
         b'"firing":[]}'
     )
 
@@ -121,7 +121,7 @@ def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, 
     except InvalidState:
         return
     assert state is not None
-    assert 0 <= state.boundaries.kept_from <= state.boundaries.watermark <= to_epoch_ms(LATEST)
+    assert 0 <= state.aggregator.kept_from <= state.aggregator.watermark <= to_epoch_ms(LATEST)
     assert all(0 <= now.since <= now.position < 2**63 for now in state.by_partition.values())
     assert read_state({b"progress": state.to_json()}) == state
 
@@ -171,5 +171,10 @@ def test_what_is_left_out_is_told_once_and_not_quoted() -> None:
     with capture_logs() as lines:
         read_late_counts({b"private": b"1", b"secret": b"1", LATE_KEY: b"hidden", b"deleted": None})
     assert lines == [
-        {"event": "rates_state_ignored", "log_level": "warning", "error_type": "not_a_late", "records": 3}
+        {
+            "event": "rates_state_ignored",
+            "log_level": "warning",
+            "error_type": "invalid_late_count",
+            "records": 3,
+        }
     ]

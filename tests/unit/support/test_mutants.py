@@ -59,7 +59,7 @@ def test_a_mutant_tells_its_line_and_what_it_makes_of_it(
 def test_the_tests_of_a_module_are_those_that_import_it_or_what_uses_it_in_its_room() -> None:
     watermark = unit_tests_of(ROOT, ["streams.rates.watermark"])
     assert "tests/unit/rates/test_watermark.py" in watermark
-    assert "tests/unit/rates/test_rates_takeover.py" in watermark, "it counts, by what uses watermarks"
+    assert "tests/unit/rates/test_rates_restore.py" in watermark, "it counts, by what uses watermarks"
     assert not any(file.startswith("tests/unit/cli") for file in watermark), "it would reach everything"
     assert not any(file.startswith("tests/unit/scoring") for file in watermark)
     assert unit_tests_of(ROOT, ["streams.nobody"]) == []
