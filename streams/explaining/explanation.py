@@ -17,10 +17,7 @@ from streams.observability.span_attributes import extract_context
 
 @dataclass(frozen=True, slots=True)
 class VerdictLocation:
-    """Where a verdict stands: in a topic with ``partition`` and ``offset``, or in a file with its ``line``.
-
-    Lines are counted from 1.
-    """
+    """The place of a verdict: ``partition`` and ``offset`` of a topic, or the ``line`` of a file, from 1."""
 
     topic: str | None = None
     partition: int | None = None
@@ -29,7 +26,7 @@ class VerdictLocation:
     line: int | None = None
 
     def __str__(self) -> str:
-        """Write ``verdicts.review 0:12``, or ``verdicts.jsonl, line 3``."""
+        """Return ``verdicts.review 0:12``, or ``verdicts.jsonl, line 3``."""
         if self.topic is not None:
             return f"{self.topic} {self.partition}:{self.offset}"
         return f"{self.file}, line {self.line}"
@@ -37,7 +34,7 @@ class VerdictLocation:
 
 @dataclass(frozen=True, slots=True)
 class LocatedVerdict:
-    """A verdict as it was found. ``written_at`` is its record's time, aware; ``trace_id`` is hexadecimal."""
+    """A verdict and its record: ``written_at`` is the record's time, aware; ``trace_id`` is hexadecimal."""
 
     verdict: Verdict
     location: VerdictLocation | None = None
@@ -68,28 +65,28 @@ class ReasonExplanation:
 
 
 class RuleRole(StrEnum):
-    """What a rule had to do with the verdict."""
+    """The role of a rule in the decision."""
 
-    #: The decision is that of the rule.
+    #: The rule decided.
     DECIDED = "decided"
-    #: The rule set the score, or is named among the reasons, and something else decided.
+    #: The rule is among the reasons, but something else decided.
     NAMED = "named"
-    #: Another rule came first, or spoke against it.
+    #: Another rule took precedence.
     OUTWEIGHED = "outweighed"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleExplanation:
-    """A rule whose evidence was found: ``severity`` is block, review or send.
+    """A rule whose evidence was found: ``effect`` is block, review or send.
 
-    ``contradiction``, in [0, 1], is how surely it speaks against the answer; ``kinds`` are those of the
-    evidence, and ``features`` gave it.
+    ``contradiction``, in [0, 1], is how certainly it contradicts the answer; ``kinds`` are those of its
+    evidence, and ``features`` found it.
     """
 
     reason: str
     meaning: str
-    severity: str
-    part: RuleRole
+    effect: str
+    role: RuleRole
     contradiction: float
     kinds: tuple[str, ...]
     features: tuple[str, ...]
@@ -97,7 +94,7 @@ class RuleExplanation:
 
 @dataclass(frozen=True, slots=True)
 class FeatureExplanation:
-    """What a feature measures, in a sentence, and the rules that its evidence led to, by their reasons."""
+    """What a feature measures, in a sentence, and the reasons of the rules that its evidence triggered."""
 
     name: str
     meaning: str
@@ -105,25 +102,24 @@ class FeatureExplanation:
 
 
 class ScoreOrigin(StrEnum):
-    """What a score was made of."""
+    """The origin of a score."""
 
-    #: How far the documents have what the answer says: the lower of the two.
+    #: Support by the documents was the lower of the two.
     SUPPORT = "support"
-    #: How surely they say something else: the lower of the two.
+    #: Contradiction by the documents gave the lower of the two.
     CONTRADICTION = "contradiction"
     RULE = "rule"
-    #: All applicable features with equal weights.
+    #: The mean of all applicable features.
     MEAN = "mean"
-    #: Another release made it in another way.
+    #: Another release computed it differently.
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreExplanation:
-    """A score in [1, 5] and where it comes from, both None where there is none.
+    """A score in [1, 5] and its origin, both None without a score.
 
-    ``of_support`` and ``of_contradiction`` are the scores that each would give alone, as far as they are
-    known.
+    ``of_support`` and ``of_contradiction`` are the scores that each alone would give, None if not known.
     """
 
     value: float | None
@@ -134,7 +130,7 @@ class ScoreExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PolicyExplanation:
-    """The policy that decided; ``thresholds`` are those for such answers, None where it is not at hand."""
+    """The policy that decided; ``thresholds`` are those for such answers, None if the policy is not known."""
 
     version: str
     thresholds: Thresholds | None
@@ -144,9 +140,8 @@ class PolicyExplanation:
 class Explanation:
     """Everything about one verdict.
 
-    ``reasons`` has what could not be checked, too. ``claims`` counts those of each status. ``seconds`` is how
-    long after the answer it came, below 0 where clocks disagree. ``repeats`` are other verdicts on the same
-    answer, the first of them first.
+    ``reasons`` includes what could not be checked. ``seconds`` is the time from answer to verdict, below 0 if
+    clocks disagree. ``repeats`` are other verdicts on the same answer, the earliest first.
     """
 
     verdict: Verdict
@@ -163,35 +158,35 @@ class Explanation:
 
 
 def locate_verdict(record: ConsumerRecord, verdict: Verdict) -> LocatedVerdict:
-    """Give the verdict of a record with where and when it was written."""
+    """Return a verdict with the location and time of its record."""
     written_at = datetime.fromtimestamp(record.timestamp / 1000, UTC) if record.timestamp > 0 else None
     place = VerdictLocation(record.topic, record.partition, record.offset)
     return LocatedVerdict(verdict, place, written_at, trace_id(tuple(record.headers)))
 
 
 def trace_id(headers: Headers) -> str | None:
-    """Give the id of the trace that a record belongs to, as 32 hexadecimal digits, or None."""
+    """Return the trace id of a record as 32 hexadecimal digits, or None."""
     if (context := extract_context(headers)) is None:
         return None
     return f"{get_current_span(context).get_span_context().trace_id:032x}"
 
 
-#: By the code of a reason, a rule's too: what a support lead does about the answer, and an engineer about
-#: more like it.
+#: By the code of a reason or rule: what a support lead does about the answer, and an engineer about others
+#: like it.
 NEXT_STEPS: Final[dict[str, str]] = {
     Reason.LOW_SCORE: (
         "Read the claims that were not found: what none of the documents says may be made up. If it "
         "is true, a document is missing or was not given to the chatbot."
     ),
     Reason.MIDDLE_SCORE: (
-        "Compare what is marked with the passages beside it, then send or correct the answer. If too "
+        "Compare the marked words with their passages, then send or correct the answer. If too "
         "many wait, ask language models about them (judges.endpoints), or look at thresholds with "
         "`truthgate evaluate --auto-send-at`."
     ),
     Reason.HIGH_SCORE: "Nothing. If it is untrue after all, raise policy.auto_send_at for such answers.",
     Reason.MESSAGE_TYPE_NOT_SCORED: (
         "Judge it by hand. Profile truthgate scores every type (scoring.profile); policy.unscored "
-        "says what becomes of the others."
+        "decides the others."
     ),
     Reason.NO_APPLICABLE_FEATURE: "Read it: it makes no statement that could be compared with a document.",
     Reason.REFUSAL: "Answer the question by hand, and see whether a document on it is missing.",
@@ -201,13 +196,13 @@ NEXT_STEPS: Final[dict[str, str]] = {
     ),
     Reason.CONTEXT_MISSING: (
         "Publish the documents that it names (`truthgate documents list` shows those that are there),"
-        " or have the chatbot send what it was given."
+        " or have the chatbot send its context."
     ),
     Reason.CONTEXT_INSUFFICIENT: (
         "See what is found (`truthgate search QUESTION`): a document on the question may be missing."
     ),
     Reason.RETRIEVAL_UNAVAILABLE: (
-        "Judge it by hand, and see in the worker's log and its /readyz why nothing could be searched."
+        "Judge it by hand, and see in the worker's log and /readyz why the search failed."
     ),
     Reason.CONTEXT_LANGUAGE_DIFFERS: (
         "Publish the documents in the answer's language, or set up a translator (translation.provider)."
@@ -255,9 +250,7 @@ NEXT_STEPS: Final[dict[str, str]] = {
     ),
     Reason.JUDGED_NOT_GIVEN: "Answer the question by hand, and see whether a document on it is missing.",
     Reason.JUDGES_DISAGREE: "Read both opinions, then send or correct the answer.",
-    Reason.JUDGE_UNSURE: (
-        "Compare what is marked with the passages beside it, then send or correct the answer."
-    ),
+    Reason.JUDGE_UNSURE: ("Compare the marked words with their passages, then send or correct the answer."),
     Reason.JUDGE_UNAVAILABLE: (
         "Judge it by hand, and see whether the language model answers: alert TruthgateJudgeFailing in"
         " the runbook."
@@ -271,19 +264,19 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "Look the marked number up. If it is right, the document that has it is missing or old; if "
         "not, the answer is made up."
     ),
-    "error_mismatch": "Correct the answer: it explains another error than the one that was asked about.",
+    "error_mismatch": "Correct the answer: it explains another error than the question is about.",
     "derived_number": "Do the computation by the documents' numbers, then send or correct the answer.",
-    "refuted_figure": "Count again by the derivation of the claim, then send or correct the answer.",
-    "contradicted_value": "Compare the claim with the row or sentence beside it, then correct the answer.",
+    "refuted_figure": "Count again, following the derivation of the claim, then send or correct the answer.",
+    "contradicted_value": "Compare the claim with its row or sentence, then correct the answer.",
     "action_claimed": (
         "See whether it was done. If not, do it or tell the customer; a chatbot that can act should say "
         "so in its documents."
     ),
-    "courtesy": "Nothing. If it was no mere courtesy, tell whoever keeps the lexicon.",
-    "verbatim_document": "Nothing. If it is wrong, correct its document, or take away its mark auto_send.",
+    "courtesy": "Nothing. If it was more than courtesy, report it to whoever maintains the lexicon.",
+    "verbatim_document": "Nothing. If it is wrong, correct its document, or remove its mark auto_send.",
 }
 
 
 def next_step(code: str) -> str | None:
-    """Return what to do about an answer with such a reason, or None for a code that is not known here."""
+    """Return what to do about an answer with this reason, or None for an unknown code."""
     return NEXT_STEPS.get(code)

@@ -1,4 +1,4 @@
-"""Explains a verdict from its record and the policies at hand; filters verdicts."""
+"""Explains a verdict from its record and the known policies; filters verdicts."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,22 +29,22 @@ from streams.explaining.explanation import (
 
 
 def language_of(verdict: Verdict) -> str:
-    """Return the language that a verdict is found by: in lower case, ``und`` where it is not known."""
+    """Return the language that filters compare: in lower case, ``und`` if unknown."""
     return (verdict.language or UNDETERMINED).lower()
 
 
 def reason_codes(verdict: Verdict) -> tuple[str, ...]:
-    """Return the reasons of a verdict, and after them what could not be checked, each once."""
+    """Return the reasons of a verdict, then the codes of what could not be checked, each once."""
     return tuple(dict.fromkeys((*verdict.reasons, *verdict.degraded)))
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictFilter:
-    """Lets those verdicts through that have one of each kind that is named; a kind without names lets all.
+    """Selects verdicts that match every criterion; an empty set or None matches all.
 
-    Languages are in lower case. ``since`` is included and ``until`` is not; both are aware, and of the time
-    when an answer was judged. ``lowest`` and ``highest``, in [1, 5], are included; with either of them a
-    verdict needs a score.
+    Languages are in lower case. ``since`` (inclusive) and ``until`` (exclusive) are aware, and compared with
+    the time of scoring. ``lowest`` and ``highest``, in [1, 5], are inclusive; with either of them a verdict
+    needs a score.
     """
 
     decisions: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class VerdictFilter:
     highest: float | None = None
 
     def matches(self, verdict: Verdict) -> bool:
-        """Say whether a verdict is wanted."""
+        """Return whether the filter selects a verdict."""
         return (
             _is_selected(verdict.decision, self.decisions)
             and _is_selected(verdict.message_type, self.message_types)
@@ -82,10 +82,10 @@ def _is_selected(value: str, names: frozenset[str]) -> bool:
     return not names or value in names
 
 
-# A sum in another order differs by less.
-_EQUAL: Final = 1e-9
-# A repeat is made later, whatever else it is.
-_OF_ITSELF: Final = frozenset({"scored_at"})
+# Sums in another order differ by less.
+_TOLERANCE: Final = 1e-9
+# Always differs between repeats.
+_NOT_COMPARED: Final = frozenset({"scored_at"})
 
 
 def explain_verdict(
@@ -95,7 +95,7 @@ def explain_verdict(
 
     Args:
         located: the verdict.
-        policies: those that are at hand: the thresholds are told of the one that decided.
+        policies: the known policies; thresholds are explained if the one that decided is among them.
         repeats: other verdicts on the same answer.
     """
     verdict = located.verdict
@@ -116,7 +116,7 @@ def explain_verdict(
 
 
 def explain_reasons(verdict: Verdict) -> tuple[ReasonExplanation, ...]:
-    """Tell the reasons of a verdict, the deciding one first, and after them what could not be checked."""
+    """Explain the reasons of a verdict, the deciding one first, then what could not be checked."""
     return tuple(
         ReasonExplanation(code, DESCRIPTIONS.get(code, ""), next_step(code) or "")
         for code in reason_codes(verdict)
@@ -124,8 +124,8 @@ def explain_reasons(verdict: Verdict) -> tuple[ReasonExplanation, ...]:
 
 
 def differing_fields(one: Verdict, other: Verdict) -> tuple[str, ...]:
-    """Name the fields in which two verdicts differ, but for the time when they were made."""
-    names = (each.name for each in fields(Verdict) if each.name not in _OF_ITSELF)
+    """Return the names of the fields in which two verdicts differ, except for the time of scoring."""
+    names = (each.name for each in fields(Verdict) if each.name not in _NOT_COMPARED)
     return tuple(name for name in names if getattr(one, name) != getattr(other, name))
 
 
@@ -143,8 +143,8 @@ def _rule(rule: Rule, verdict: Verdict, gave: Mapping[str, Sequence[str]]) -> Ru
     return RuleExplanation(
         reason=rule.reason,
         meaning=rule.description,
-        severity=rule.effect.value,
-        part=_rule_role(rule.reason, verdict.reasons),
+        effect=rule.effect.value,
+        role=_rule_role(rule.reason, verdict.reasons),
         contradiction=rule.contradiction,
         kinds=kinds,
         features=tuple(dict.fromkeys(name for kind in kinds for name in gave[kind])),
@@ -184,15 +184,15 @@ def _made_by(
     of_contradiction: float | None,
     rules: Sequence[RuleExplanation],
 ) -> ScoreOrigin:
-    against = any(rule.severity != RuleEffect.SEND for rule in rules)
+    against = any(rule.effect != RuleEffect.SEND for rule in rules)
     if rules and not against and score == MAX_SCORE:
         return ScoreOrigin.RULE
-    if of_support is None and of_contradiction is None:  # the profile makes its score of neither
+    if of_support is None and of_contradiction is None:  # the profile uses neither
         mean = ScoreOrigin.MEAN if profile in RULES else ScoreOrigin.UNKNOWN
         return ScoreOrigin.RULE if against and score == MIN_SCORE else mean
-    if of_support is not None and math.isclose(score, of_support, abs_tol=_EQUAL):
+    if of_support is not None and math.isclose(score, of_support, abs_tol=_TOLERANCE):
         return ScoreOrigin.SUPPORT
-    if of_contradiction is not None and math.isclose(score, of_contradiction, abs_tol=_EQUAL):
+    if of_contradiction is not None and math.isclose(score, of_contradiction, abs_tol=_TOLERANCE):
         return ScoreOrigin.CONTRADICTION
     return ScoreOrigin.UNKNOWN
 

@@ -19,10 +19,8 @@ from streams.web.page_data import (
     AnswerSegment,
     AnswerSummary,
     ClaimCount,
-    ClaimSummary,
     EvidenceCount,
     Excerpt,
-    OpinionSummary,
     from_attributes,
 )
 
@@ -49,11 +47,11 @@ class MarkdownStyle:
         return frozenset(place for span in (*self.hidden, *self.strong) for place in span)
 
     def is_hidden(self, offset: int) -> bool:
-        """Say whether the character there is a mark."""
+        """Return whether the character there is a mark."""
         return _within(offset, self.hidden)
 
     def is_strong(self, offset: int) -> bool:
-        """Say whether the character there is stressed."""
+        """Return whether the character there is stressed."""
         return _within(offset, self.strong)
 
 
@@ -86,7 +84,7 @@ def _marks(text: str, start: int, end: int) -> list[Span]:
 
 
 def _contents(text: str) -> Iterator[tuple[str, bool]]:
-    """Give what is shown of a text, in order, and whether it is stressed."""
+    """Return what is shown of a text, in order, and whether it is stressed."""
     in_heading = False
     for token in _reader().parse(text):
         if token.type in {"heading_open", "heading_close"}:
@@ -156,7 +154,7 @@ def make_excerpt(verdict: Verdict, limits: ExcerptLimits = LIST_LIMITS) -> Excer
         ),
         cut_before=begin > 0,
         cut_after=end < len(verdict.answer),
-        claims=tuple(_claim(claim, limits) for claim in claims),
+        claims=tuple(truncate_claim(claim, limits) for claim in claims),
     )
 
 
@@ -212,22 +210,9 @@ def _claim_counts(verdict: Verdict) -> tuple[ClaimCount, ...]:
     return tuple(ClaimCount(status, count) for status, count in counts.items())
 
 
-def _claim(claim: VerdictClaim, limits: ExcerptLimits) -> ClaimSummary:
-    source = claim.source
-    return from_attributes(
-        ClaimSummary,
-        claim,
-        words=truncate(claim.text, limits.words),
-        passage=truncate(source.text, limits.passage) if source else None,
-        document_id=source.document_id if source else None,
-        version=source.version if source else None,
-        derivation=truncate(claim.derivation, limits.passage) if claim.derivation else None,
-    )
-
-
-def _opinion(opinion: VerdictOpinion) -> OpinionSummary:
+def _opinion(opinion: VerdictOpinion) -> VerdictOpinion:
     models, mistakes = opinion.models[:_MAX_CODES], opinion.mistakes[:_MAX_CODES]
-    return from_attributes(OpinionSummary, opinion, models=models, mistakes=mistakes)
+    return replace(opinion, models=models, mistakes=mistakes, evidence=())
 
 
 def truncate(text: str, most: int) -> str:
@@ -239,7 +224,7 @@ _MAX_ITEMS: Final = 100
 
 
 def without_texts(verdict: Verdict) -> Verdict:
-    """Give a verdict without question and answer, and without anything that quotes them or a document."""
+    """Return a verdict without question and answer, and without anything that quotes them or a document."""
     return replace(
         verdict,
         question="",
@@ -253,7 +238,7 @@ def without_texts(verdict: Verdict) -> Verdict:
 
 
 def truncate_verdict(verdict: Verdict) -> Verdict:
-    """Give a verdict with its long lists and texts cut, and without its metadata and answer.
+    """Return a verdict with its long lists and texts cut, and without its metadata and answer.
 
     Of the answer there is an excerpt. Whoever wrote it could make it as long as a record may be.
     """
@@ -269,7 +254,7 @@ def truncate_verdict(verdict: Verdict) -> Verdict:
         context=verdict.context[:_MAX_ITEMS],
         features=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.features[:_MAX_ITEMS]),
         opinions=tuple(replace(each, evidence=_cut(each.evidence)) for each in verdict.opinions[:_MAX_ITEMS]),
-        claims=tuple(map(_shortened_claim, verdict.claims[:_MAX_ITEMS])),
+        claims=tuple(truncate_claim(each, DETAIL_LIMITS) for each in verdict.claims[:_MAX_ITEMS]),
     )
 
 
@@ -288,11 +273,12 @@ def _without_words(claim: VerdictClaim) -> VerdictClaim:
     return replace(claim, text="", derivation=None, source=source)
 
 
-def _shortened_claim(claim: VerdictClaim) -> VerdictClaim:
+def truncate_claim(claim: VerdictClaim, limits: ExcerptLimits) -> VerdictClaim:
+    """Return a claim with its texts truncated."""
     source, derivation = claim.source, claim.derivation
     return replace(
         claim,
-        text=truncate(claim.text, DETAIL_LIMITS.words),
-        source=replace(source, text=truncate(source.text, DETAIL_LIMITS.passage)) if source else None,
-        derivation=truncate(derivation, DETAIL_LIMITS.passage) if derivation else None,
+        text=truncate(claim.text, limits.words),
+        source=replace(source, text=truncate(source.text, limits.passage)) if source else None,
+        derivation=truncate(derivation, limits.passage) if derivation else None,
     )

@@ -49,7 +49,7 @@ class ResponseCache:
         self._bodies: dict[tuple[str, ...], tuple[float, bytes]] = {}
 
     def body(self, key: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-        """Give the answer to what is asked, as it was half a second ago at most."""
+        """Return the answer to what is asked, as it was half a second ago at most."""
         made_at, body = self._bodies.get(key, (-math.inf, b""))
         if not 0 <= self._clock() - made_at < FRESH_SECONDS:
             body = make()
@@ -121,7 +121,7 @@ class RecentAnswers:
         self.number += {key: each.located.verdict for key, each in self._kept.items()} != before
 
     def select(self, verdict_filter: VerdictFilter, most: int) -> AnswerList:
-        """Give those that pass the sieve, newest first, ``most`` of them at most."""
+        """Return those that pass the sieve, newest first, ``most`` of them at most."""
         number, kept = self.number, [each.located.verdict for each in self._kept.values()]
         passed = [verdict for verdict in kept if verdict_filter.matches(verdict)]
         shown = tuple(summarize_answer(verdict, texts=self._texts) for verdict in passed[:most])
@@ -145,7 +145,7 @@ class RecentAnswers:
         )
 
     def _within_bounds(self, kept: dict[_Key, ReceivedVerdict]) -> dict[_Key, ReceivedVerdict]:
-        """Give the newest, newest first."""
+        """Return the newest, newest first."""
         newest = sorted(
             kept.items(), key=lambda item: (-item[1].located.verdict.scored_at.timestamp(), item[0])
         )

@@ -47,7 +47,7 @@ _PROBLEM: Final = {
 
 
 def openapi_document(settings: VerdictSettings, max_in_flight: int, max_body_bytes: int) -> dict[str, Any]:
-    """Give the document for a service with these settings, as OpenAPI 3.1 has it.
+    """Return the document for a service with these settings, as OpenAPI 3.1 has it.
 
     It judges ``max_in_flight`` answers at once, and reads bodies of ``max_body_bytes`` at most.
     """

@@ -6,7 +6,7 @@ Times are milliseconds since 1970, rates are shares of 0 to 1.
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
-from schemas.records import RateAlert
+from schemas.records import RateAlert, VerdictClaim, VerdictOpinion
 from scoring.policy import Policy
 from streams.explaining.explanation import Explanation, ReasonExplanation
 from streams.pause.pause_state import PauseState
@@ -160,45 +160,11 @@ class EvidenceCount:
 
 
 @dataclass(frozen=True, slots=True)
-class OpinionSummary:
-    """What language models said of an answer, asked by one method: a label, or ``unsure``, why there is none.
-
-    ``shortened`` says that they did not read the whole of the documents.
-    """
-
-    method: str
-    models: tuple[str, ...]
-    label: str | None
-    confidence: float
-    unsure: str | None
-    mistakes: tuple[str, ...]
-    shortened: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimCount:
     """How many claims of an answer have one status."""
 
     status: str
     count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimSummary:
-    """A claim of an answer that was checked: its words, and the passage it was compared with, if any.
-
-    Long texts are cut. ``document_id`` and ``version`` are of the passage's document; ``derivation`` is how a
-    figure follows from those of the passage, ``decided_by`` who gave it its status.
-    """
-
-    status: str
-    mistake: str | None
-    words: str
-    passage: str | None
-    document_id: str | None
-    version: str | None
-    derivation: str | None
-    decided_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +190,7 @@ class Excerpt:
     answer: tuple[AnswerSegment, ...]
     cut_before: bool
     cut_after: bool
-    claims: tuple[ClaimSummary, ...] = ()
+    claims: tuple[VerdictClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +210,7 @@ class AnswerSummary:
     score: float | None
     reasons: tuple[ReasonExplanation, ...]
     evidence: tuple[EvidenceCount, ...]
-    opinions: tuple[OpinionSummary, ...]
+    opinions: tuple[VerdictOpinion, ...]
     documents: tuple[str, ...]
     claims: tuple[ClaimCount, ...]
     faithfulness: float | None

@@ -46,7 +46,7 @@ class _Window:
             self._points.clear()
 
     def points(self, end: int, language: str | None) -> Mapping[str, RatePoint]:
-        """Give the point of each message type and of ``all``."""
+        """Return the point of each message type and of ``all``."""
         if language not in self._points and (sums := self._sums(language)):
             self._points[language] = {key: _point(end, cell) for key, cell in sums.items()}
         return self._points.get(language, {})
@@ -96,7 +96,7 @@ class RateHistory:
         return tuple(sorted(found))
 
     def end(self, size: int) -> int | None:
-        """Give the end of the newest window of this size (seconds) that is shown, or None.
+        """Return the end of the newest window of this size (seconds) that is shown, or None.
 
         Of hopping windows several are open at once; the one shown is that which ends first, since the
         others have hardly begun.
@@ -105,7 +105,7 @@ class RateHistory:
         return max(starts) + self._hops[size * 1000] if starts else None
 
     def series(self, size: int, language: str | None = None) -> Mapping[str, tuple[RatePoint, ...]]:
-        """Give the points of each message type and of ``all``, oldest first; of one language, or of all.
+        """Return the points of each message type and of ``all``, oldest first; of one language, or of all.
 
         ``size`` is in seconds, one of the windows.
         """

@@ -93,7 +93,7 @@ class Problem(Exception):
         self._headers = {**problem_type.headers, **(headers or {})}
 
     def response(self) -> web.Response:
-        """Give what the client gets."""
+        """Return what the client gets."""
         kind = self.problem_type
         told = {
             "type": kind.uri,

@@ -189,7 +189,7 @@ async def _sweep(connections: Connections) -> None:
 
 
 def page_url(host: str, port: int) -> str:
-    """Give where the pages are; those that are served everywhere, by the name of this machine."""
+    """Return where the pages are; those that are served everywhere, by the name of this machine."""
     named = socket.gethostname() if host in _WILDCARD_HOSTS else host
     return f"http://[{named}]:{port}/" if ":" in named else f"http://{named}:{port}/"
 

@@ -137,8 +137,8 @@ def _reasons(explanation: Explanation) -> Iterator[Text]:
 
 
 def _rule(rule: RuleExplanation) -> Text:
-    line = Text(f"{humanize_code(rule.reason)}: {rule.severity}", "bold")
-    line.append(f", {_PARTS[rule.part]}", "not bold")
+    line = Text(f"{humanize_code(rule.reason)}: {rule.effect}", "bold")
+    line.append(f", {_PARTS[rule.role]}", "not bold")
     line.append(f"  {rule.meaning}", "not bold")
     sure = f"; speaks against it with {rule.contradiction:.2f}" if rule.contradiction else ""
     evidence, features = (", ".join(map(humanize_code, names)) for names in (rule.kinds, rule.features))

@@ -479,12 +479,12 @@ function claimLink(claim, told, first) {
 
 /** A claim and its passage; what contradicts the answer is open from the start. */
 function claimTold(claim, id) {
-  const { status, words: claimed, passage, document_id, version, derivation } = claim;
-  const source = passage === null ? el("p", {}, "No passage was found.")
-    : el("figure", {}, el("blockquote", { dir: "auto" }, passage),
-      el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, document_id), version === null ? "" : ` version ${version}`, derivation === null ? "" : `, so ${derivation}`));
+  const { status, text, source, derivation } = claim;
+  const passage = source === null ? el("p", {}, "No passage was found.")
+    : el("figure", {}, el("blockquote", { dir: "auto" }, source.text),
+      el("figcaption", {}, status === "not_found" ? "nearest passage, in " : "", el("span", { class: "id" }, source.document_id), source.version === null ? "" : ` version ${source.version}`, derivation === null ? "" : `, so ${derivation}`));
   return el("li", { id }, el("details", { open: status === "contradicted" },
-    el("summary", {}, el("b", { class: status }, statusOf(claim)), " ", el("q", { dir: "auto" }, claimed)), source));
+    el("summary", {}, el("b", { class: status }, statusOf(claim)), " ", el("q", { dir: "auto" }, text)), passage));
 }
 
 function piece({ text, kinds, at_fault, strong }) {
@@ -526,7 +526,7 @@ function sections({ texts, explanation, excerpt }) {
     excerpt ? el("section", {}, el("h3", {}, "Question and answer"), quoted(excerpt, "explained"))
       : el("p", { class: "hint" }, texts ? "" : "Question, answer and passages are not shown (web.texts)."),
     section("Claims", ...verdict.claims.map(claimPlaced)),
-    section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)}: ${rule.severity}, ${PARTS[rule.part]}`), ` ${rule.meaning}`,
+    section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)}: ${rule.effect}, ${ROLES[rule.role]}`), ` ${rule.meaning}`,
       el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; speaks against it with ${rule.contradiction.toFixed(2)}` : ""}`)))),
     section("Score", ...scored(verdict, score)),
     section("Features", ...verdict.features.map((feature, at) => measured(feature, explanation.features[at]))),
@@ -545,7 +545,7 @@ function sections({ texts, explanation, excerpt }) {
   ].filter((part) => part !== null);
 }
 
-const PARTS = { decided: "and decided", named: "and something else decided", outweighed: "but another rule came first" };
+const ROLES = { decided: "and decided", named: "and something else decided", outweighed: "but another rule came first" };
 const MADE_BY = {
   support: "by how far the documents have what the answer says, the lower of the two", rule: "by a rule", mean: "by the mean of the features",
   contradiction: "by how surely they say something else, the lower of the two", unknown: "by another release of the scorer",
@@ -603,7 +603,7 @@ function thresholds(found) {
     `for such answers: sent ${found.auto_send_at < 5 ? `from ${found.auto_send_at} on` : "by a rule alone"}, blocked ${found.block_below > 1 ? `below ${found.block_below}` : "by a rule alone"}`,
     `without a score for their type: ${words(found.unscored)}; refusals: ${words(found.refusal)}`,
     `in doubt: ${codes(found.ask)}, never ${codes(found.ask_never)}`,
-    `by its confidence an opinion sends from ${found.send_confidence} on, blocks from ${found.block_confidence} on`,
+    `opinions with confidence ≥ ${found.send_confidence} send, ≥ ${found.block_confidence} block`,
     ...(found.pause ? ["nothing is sent by itself (policy.pause)"] : []),
   ].map((told) => el("li", {}, told));
 }

@@ -49,7 +49,7 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         ),
     )
     told = explain_verdict(LocatedVerdict(verdict), ())
-    assert [(rule.reason, rule.severity, rule.part) for rule in told.rules] == [
+    assert [(rule.reason, rule.effect, rule.role) for rule in told.rules] == [
         ("undefined_component", "block", RuleRole.NAMED),
         ("refuted_figure", "review", RuleRole.OUTWEIGHED),
         ("verbatim_document", "send", RuleRole.OUTWEIGHED),
@@ -62,7 +62,7 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         ("verbatim_document",),
     ]
     (rule,) = explain_verdict(LocatedVerdict(VERDICT), ()).rules
-    assert rule.part is RuleRole.DECIDED
+    assert rule.role is RuleRole.DECIDED
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
     async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
         told = (await response.json())["explanation"]
     assert told["reasons"][0]["to_do"]
-    assert [(rule["reason"], rule["part"]) for rule in told["rules"]] == [("undefined_component", "decided")]
+    assert [(rule["reason"], rule["role"]) for rule in told["rules"]] == [("undefined_component", "decided")]
     assert told["place"]["topic"] == "verdicts.blocked"
     for query in ("id=v-1&decision=review", "id=v-9&decision=blocked", ""):
         async with client.get(f"/api/verdict?{query}") as response:
