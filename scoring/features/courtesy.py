@@ -4,6 +4,7 @@ import re
 from collections.abc import Set as AbstractSet
 
 from scoring.features import Feature
+from scoring.quotation.quoted_document import is_visible
 from scoring.text.prepared_text import PreparedExchange
 from scoring.text.spans import span_evidence
 from scoring.values.exchange import FeatureValue
@@ -59,8 +60,8 @@ class Courtesy(Feature):
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the lowercase sentences of a text; none of a long one, or with "..." or "!!"."""
-    if len(text) > _MAX_CHARACTERS or ".." in text or "!!" in text:
+    """Return the lowercase sentences of a text; none of a long or not visible one, or with "..." or "!!"."""
+    if len(text) > _MAX_CHARACTERS or not is_visible(text) or ".." in text or "!!" in text:
         return []
     sentences = map(str.strip, _SENTENCE_END.split(text.lower().replace("’", "'")))
     return [sentence for sentence in sentences if sentence]
@@ -69,5 +70,5 @@ def _sentences(text: str) -> list[str]:
 def _consists_of(sentences: list[str], listed: AbstractSet[str]) -> bool:
     """Return whether there are sentences, and all are listed."""
     return bool(sentences) and all(
-        sentence.replace(",", "") in listed or listed >= set(sentence.split(", ")) for sentence in sentences
+        sentence.replace(", ", " ") in listed or listed >= set(sentence.split(", ")) for sentence in sentences
     )

@@ -15,6 +15,8 @@ from scoring.values.exchange import Exchange, PublishedDocument
 
 #: A longer document is not sent.
 MAX_DOCUMENT_CHARACTERS = 50_000
+# An answer may have so many more characters than its document, in blank lines around it.
+_MAX_BLANK_CHARACTERS = 200
 # A longer question is not read.
 _QUESTION = re.compile(r".{1,300}")
 # What is to be filled in, or does not show: in code and links, too.
@@ -52,7 +54,9 @@ def quoted_document(
     ``detect_language`` returns the language of a text, None where that cannot be told.
     """
     words, question = lexicon.sending, exchange.question.strip()
-    if words is None or not is_visible(question) or not _QUESTION.fullmatch(question):
+    if words is None or not _QUESTION.fullmatch(question):
+        return None
+    if not (is_visible(exchange.question) and is_visible(exchange.answer.replace("\r\n", "\n"))):
         return None
     cited = {passage.document_id for passage in exchange.context}
     for document in exchange.published_documents:
@@ -120,7 +124,9 @@ def _is_visible(character: str) -> bool:
 
 
 def _is_whole(answer: str, document: PublishedDocument) -> bool:
-    """Say whether an answer is all of a document, with or without its title."""
+    """Return whether an answer is all of a document, with or without its title."""
+    if len(answer) - len(document.text) > _MAX_BLANK_CHARACTERS:
+        return False
     return _strip_blank_lines(answer) in {_strip_blank_lines(document.text), _below_title(document)}
 
 

@@ -88,7 +88,6 @@ def watched(settings: Settings, translator: LibreTranslate, tmp_path: Path) -> S
         translation={
             "provider": "libretranslate",
             "base_url": translator.url,
-            "cache": tmp_path / "translations.sqlite3",
         },
     )
 

@@ -304,7 +304,7 @@ async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
 
         await page.get_by_role("button", name="Explain a-1").click()
         told = page.get_by_role("dialog", name="a-1")
-        await expect(told).to_contain_text("`truthgate resume` lets it go on")
+        await expect(told).to_contain_text("`truthgate resume` resumes it")
         await expect(told).to_contain_text("differs in decision, reasons")
         await page.keyboard.press("Escape")
         await expect(told).to_be_hidden()
@@ -324,7 +324,7 @@ async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts
         told = page.get_by_role("dialog", name="a-50")
         await expect(told).to_contain_text("→ Look the marked name up in the product")
         await expect(told).to_contain_text("contradicted: number Het kost 50 euro. 26–43")
-        await expect(told).to_contain_text("undefined component blocks, and decided")
+        await expect(told).to_contain_text("undefined component: block, and decided")
         await expect(told.locator("mark.fault")).to_contain_text("Opslaan")
         await expect(told.locator("blockquote").first).to_have_text(HOSTILE)
         document = told.locator("section", has_text="Documents").get_by_role("link", name=HOSTILE)

@@ -32,7 +32,7 @@ from tests.support.token_endpoint import SECRET, Behaviour
 from tests.support.workers import Worker, changed, environment
 
 #: A refusal is no time-out: what a process needs beside it is its start.
-COMMAND_SECONDS, WORKER_SECONDS = 5.0, 30.0
+COMMAND_SECONDS, WORKER_SECONDS = 10.0, 30.0
 #: How a broker whose sessions end with their tokens is gone through several times in a test.
 TOKEN_SECONDS = 4
 

@@ -74,9 +74,8 @@ def _linked(topics: Topics, collector: OtlpReceiver) -> set[tuple[str, str]]:
     return {link for span in collector.named(f"send {topics.rates}") for link in span.links}
 
 
-def _translating(translator: LibreTranslate, folder: Path) -> dict[str, object]:
-    cache = folder / "translations.sqlite3"
-    return {"provider": "libretranslate", "base_url": translator.url, "cache": cache}
+def _translating(translator: LibreTranslate) -> dict[str, object]:
+    return {"provider": "libretranslate", "base_url": translator.url}
 
 
 def _assert_processing(process: ReceivedSpan, topics: Topics, verdict: Verdict, settings: Settings) -> None:
@@ -180,7 +179,7 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
             documents={"wait_timeout_seconds": 1},
             retrieval={"embedder": "use", "ready_before_complete": True},
             telemetry={"otlp_endpoint": collector.grpc, "parts": True},
-            translation=_translating(translator, tmp_path),
+            translation=_translating(translator),
         )
         with Worker(settings, tmp_path) as worker:
             worker.wait_ready()

@@ -33,7 +33,7 @@ def server() -> Iterator[LibreTranslate]:
 
 
 @pytest.fixture
-def translating(settings: Settings, server: LibreTranslate, tmp_path: Path) -> Settings:
+def translating(settings: Settings, server: LibreTranslate) -> Settings:
     return changed(
         settings,
         scoring={"processes": 1},
@@ -42,8 +42,6 @@ def translating(settings: Settings, server: LibreTranslate, tmp_path: Path) -> S
             "provider": "libretranslate",
             "base_url": server.url,
             "timeout_seconds": _TIME_LIMIT,
-            "request_timeout_seconds": 1,
-            "cache": tmp_path / "translations.sqlite3",
         },
     )
 
@@ -171,8 +169,8 @@ def test_a_file_is_scored_as_it_is_when_the_translator_is_away(
     assert last == f"truthgate: 4 answers could not be translated: degraded {UNAVAILABLE}"
 
 
-def test_a_file_is_scored_as_it_is_when_nothing_is_asked(server: LibreTranslate, tmp_path: Path) -> None:
-    code, verdicts, _ = _score(server, tmp_path)
+def test_a_file_is_scored_as_it_is_with_translation_off(server: LibreTranslate, tmp_path: Path) -> None:
+    code, verdicts, _ = _score(server, tmp_path, "--translate", "off")
     assert code == 0
     assert not any(verdict["translated"] for verdict in verdicts)
     assert server.asked == []

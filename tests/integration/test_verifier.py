@@ -32,8 +32,10 @@ def answer(answer_id: str, word: str) -> ChatbotAnswer:
 async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_go_to_review(
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
-    asking = changed(settings, scoring={"processes": 1, "verifier": {"folder": TINY, "seconds": 30}})
-    hurried = changed(settings, scoring={"processes": 1, "verifier": {"folder": TINY, "seconds": 1e-9}})
+    asking = changed(settings, scoring={"processes": 1, "verifier": {"folder": TINY, "timeout_seconds": 30}})
+    hurried = changed(
+        settings, scoring={"processes": 1, "verifier": {"folder": TINY, "timeout_seconds": 1e-9}}
+    )
     probable, improbable, late = answer("probable", "yes"), answer("improbable", "no"), answer("late", "yes")
     with Worker(asking, tmp_path) as worker:
         worker.wait_ready()

@@ -109,7 +109,11 @@ async def test_pages_and_counts_agree_with_what_came_out(
     ]
     with (
         OtlpReceiver() as collector,
-        Worker(changed(quick, telemetry={"otlp_endpoint": collector.grpc}), tmp_path) as worker,
+        Worker(
+            changed(quick, telemetry={"otlp_endpoint": collector.grpc}),
+            tmp_path,
+            secrets={"OTEL_METRIC_EXPORT_INTERVAL": "1000"},
+        ) as worker,
     ):
         await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready", 120)
         assert worker.get("/healthz") == (200, "ok\n")

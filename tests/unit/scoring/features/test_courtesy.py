@@ -64,6 +64,9 @@ NOT_RETURNED = [
     ("en", "!", "You're welcome!"),
     ("en", "Thanks!", ""),
     ("en", "Thanks!", "..."),
+    ("en", "Th,anks", "You're wel,come!"),
+    ("en", "Thanks!", "You're welcome!\x1c"),
+    ("en", "Than\u212as", "You're welcome!"),
     ("en", "Thanks! " * 100, "You're welcome!"),
 ]  # fmt: skip
 

@@ -97,6 +97,12 @@ def test_a_document_that_is_not_cited_is_never_sent(language):
         ("en", None, "How do I delete a draft invoice?\nI am on Free."),
         ("en", None, "How do I delete a draft invoice (Free)?"),
         ("en", None, "How do I delete a draft invoice?!"),
+        # Another character than the title's.
+        ("en", None, "How do I delete a  draft invoice?"),
+        ("en", None, "How do I delete a Draft invoice?"),
+        ("en", None, "How do I delete a draft invoice?\x1c"),
+        ("en", "Delete a*?", "How do I delete a*?"),
+        ("nl", None, "Hoe kan ik een open Factuur verwijderen?"),
         ("nl", None, "Als beheerder: hoe kan ik een open factuur verwijderen?"),
         ("nl", None, "Hallo Jan, hoe kan ik een open factuur verwijderen?"),
         # Negation of either side.
@@ -195,6 +201,11 @@ def test_a_message_that_is_not_the_title_as_a_question_is_not_answered_by_it(lan
         lambda body: f"OK.\n\n{body}",
         lambda body: f"    {body}",
         lambda body: f"{body}\u200b",
+        # What is blank to a program and not to a reader, or pushes the answer out of sight.
+        lambda body: f"\x0c\n{body}\n\x0b",
+        lambda body: f"\u2028\n{body}",
+        lambda body: f"\u3000\n{body}",
+        lambda body: "\n" * 1000 + body,
         lambda _: "",
         lambda _: " \n\n\t",
     ],
