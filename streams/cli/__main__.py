@@ -1,4 +1,4 @@
-"""Run the command as ``python -m streams.cli``, where no script is on the path."""
+"""Run the command as ``python -m streams.cli``, without the script on the path."""
 
 from streams.cli import main
 

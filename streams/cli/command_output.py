@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from importlib.util import find_spec
 from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What the shell learns. The last two follow the custom of 128 plus the signal's number."""
+    """The exit codes of commands. The last two follow the convention of 128 plus the signal's number."""
 
     DONE = 0
     BAD_INPUT = 1
@@ -32,7 +33,7 @@ class ExitCode(IntEnum):
 
 
 class CommandFailed(Exception):
-    """A command cannot go on; the message is one line for the person who ran it."""
+    """A command cannot continue; the message is one line for its user."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
         super().__init__(message)
@@ -40,20 +41,20 @@ class CommandFailed(Exception):
 
 
 class UsageError(CommandFailed):
-    """Options that do not go together, or that cannot be served here."""
+    """Options exclude each other, or cannot be served here."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, ExitCode.WRONG_USAGE)
 
 
 def say(message: str) -> None:
-    """Tell the person one line on standard error."""
+    """Print one line for the user on standard error."""
     sys.stderr.write(f"truthgate: {printable(message)}\n")
     sys.stderr.flush()
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """Give a count with its noun, ``1 answer`` or ``2 answers``; ``many`` where an "s" is not enough."""
+    """Format a count with its noun: ``1 answer``, ``2 answers``; ``many`` is an irregular plural."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
@@ -63,20 +64,20 @@ def write_line(line: str) -> None:
 
 
 def json_line(value: Mapping[str, Any]) -> str:
-    """Give ``value`` as one line of JSON, in Unicode, with its keys in their given order."""
+    """Encode ``value`` as one line of JSON, in Unicode, with its keys in their order."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def printable(text: str) -> str:
-    """Make text safe for a terminal: control and direction characters, line ends too, become spaces.
+    """Replace control and direction characters, line ends too, by spaces: one character by one.
 
-    What a topic holds was written by others; an escape sequence in it could rewrite the screen.
+    Topics hold text of others; an escape sequence in it could rewrite the screen.
     """
     return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in text)
 
 
 def progress_bar(what: str, total: int | None, *, shown: bool = True) -> Progress:
-    """Give a progress bar with one task, on standard error, and only when that is a terminal."""
+    """Return a progress bar with one task; it appears on standard error if that is a terminal."""
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
@@ -91,9 +92,9 @@ def progress_bar(what: str, total: int | None, *, shown: bool = True) -> Progres
 
 
 def indexing_bar(beside: Progress | None = None) -> Callable[[int, int], None]:
-    """Give what shows how far indexing is, called with how many documents are done and how many there are.
+    """Return a callback that takes the number of indexed documents and of all, and updates a bar.
 
-    ``beside`` is a bar that is shown already: there can be but one at a time.
+    ``beside`` is a bar that is displayed already: rich allows one at a time.
     """
     bar = beside or progress_bar("indexing documents", None)
     tasks = [] if beside else list(bar.task_ids)
@@ -111,11 +112,11 @@ def indexing_bar(beside: Progress | None = None) -> Callable[[int, int], None]:
 
 
 class OutputFailed(UsageError):
-    """Standard output cannot be written; a pipe whose reader left is a BrokenPipeError as ever."""
+    """Standard output cannot be written; a closed pipe stays a BrokenPipeError."""
 
 
 class _StdoutFile(FileIO):
-    """Raises what only standard output raises: any other OSError of a command is a defect."""
+    """Raises OutputFailed for standard output: any other OSError of a command is a defect."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -127,10 +128,10 @@ class _StdoutFile(FileIO):
 
 
 def check_standard_output() -> None:
-    """Make standard output UTF-8, as JSON is whatever the locale, and let it raise OutputFailed.
+    """Make standard output UTF-8 in every locale, and let it raise OutputFailed.
 
     Raises:
-        OutputFailed: this process was started without one.
+        OutputFailed: this process has no standard output.
     """
     if sys.stdout is None:
         raise OutputFailed("standard output is closed")
@@ -139,3 +140,13 @@ def check_standard_output() -> None:
     buffer = BufferedWriter(_StdoutFile(sys.stdout.fileno(), "w", closefd=False))
     at_once = sys.stdout.line_buffering or sys.stdout.write_through
     sys.stdout = TextIOWrapper(buffer, encoding="utf-8", line_buffering=at_once)
+
+
+def require_package(package: str, extra: str) -> None:
+    """Check that an optional package is installed.
+
+    Raises:
+        UsageError: it is not; the message names the extra that installs it.
+    """
+    if find_spec(package) is None:
+        raise UsageError(f"this needs {package}: pip install 'truthgate[{extra}]'")

@@ -1,42 +1,31 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the settings that they change."""
 
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
-from streams.cli.command_output import UsageError
+from streams.cli.command_output import UsageError, say
 from streams.documents.folder import is_language_tag, language_code_for_name
-
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="Settings as TOML, as TRUTHGATE_CONFIG names it; the environment wins over it.",
-    ),
-]
-
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object a line, for programs.")]
+from streams.scorers.pool import fork_server
+from streams.settings import MAX_PROCESSES, Settings
 
 STANDARD_INPUT = Path("-")
 
+# A scoring process takes as long to start as to score some answers; one that loads its own pipeline takes
+# some 60 MB more than one that shares it.
+_ANSWERS_PER_PROCESS = 25
+_FEW_ANSWERS = 100
+# Concurrent answers per process: enough that none waits for input, few enough to bound memory.
+_IN_FLIGHT_PER_PROCESS = 16
 
-def _existing(path: Path | None) -> Path | None:
-    # typer's own check takes "-" for a file's name.
-    if path is not None and path != STANDARD_INPUT:
-        _is_folder(path)
-    return path
-
-
-def _existing_file(path: Path) -> Path:
-    if path != STANDARD_INPUT and _is_folder(path):
-        raise typer.BadParameter(f"{path} is a folder")
-    return path
+_AGE: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def _is_folder(path: Path) -> bool:
@@ -48,38 +37,87 @@ def _is_folder(path: Path) -> bool:
         raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
 
 
+def _existing(path: Path | None) -> Path | None:
+    # typer's own check takes "-" for the name of a file.
+    if path is not None and path != STANDARD_INPUT:
+        _is_folder(path)
+    return path
+
+
+def _existing_file(path: Path) -> Path:
+    if path != STANDARD_INPUT and _is_folder(path):
+        raise typer.BadParameter(f"{path} is a folder")
+    return path
+
+
+def _existing_files(paths: list[Path] | None) -> list[Path]:
+    if (paths or []).count(STANDARD_INPUT) > 1:
+        raise typer.BadParameter("standard input can be read only once")
+    return [_existing_file(path) for path in paths or []]
+
+
+def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
+    """Check that both files exist; raises BadParameter."""
+    _existing_files(list(paths or ()))
+    return paths
+
+
+def parse_time(text: str | datetime) -> datetime:
+    """Parse a time: ``2026-03-02T09:15``, local or with an offset; or an age: ``30m``, ``2h``, ``3d``.
+
+    Returns:
+        An aware time; for an age the present less the age.
+
+    Raises:
+        typer.BadParameter: it is neither, or out of range.
+    """
+    if isinstance(text, datetime):  # typer parses twice
+        return text
+    try:
+        if age := _AGE.fullmatch(text.strip()):
+            return datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError, OSError):
+        raise typer.BadParameter(
+            f"{text!r} is not a time; expected ISO 8601, e.g. 2026-03-02T09:15:00Z, or an age: 30m, 2h, 3d"
+        ) from None
+
+
+class ProfileName(StrEnum):
+    """The name of a scorer profile; typer accepts no list of a Literal."""
+
+    TRUTHGATE = "truthgate"
+    PAPER = "paper"
+
+
+TranslateMode = Literal["off", "auto", "always"]
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Settings as TOML; default: TRUTHGATE_CONFIG. Environment variables take precedence.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object per line.")]
 InputFile = Annotated[
     Path, typer.Argument(metavar="FILE", callback=_existing_file, help="JSONL; - is standard input.")
 ]
-
 OptionalInputFile = Annotated[
     Path | None,
     typer.Option(
         "--file",
         metavar="FILE",
         callback=lambda path: path and _existing_file(path),
-        help="Verdicts as JSONL, as `truthgate score` writes them, in place of Kafka; - is standard input.",
+        help="Read verdicts from this JSONL file, as `truthgate score` writes it, instead of Kafka; - is "
+        "standard input.",
     ),
 ]
-
-
-def _existing_files(paths: list[Path] | None) -> list[Path]:
-    if (paths or []).count(STANDARD_INPUT) > 1:
-        raise typer.BadParameter("standard input can be read once only")
-    return [_existing_file(path) for path in paths or []]
-
-
-def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
-    """Refuse two files one of which is not there."""
-    _existing_files(list(paths or ()))
-    return paths
-
-
 OptionalInputFiles = Annotated[
     list[Path] | None,
     typer.Argument(metavar="FILE...", callback=_existing_files, help="JSONL; - is standard input."),
 ]
-
 InputFileOrFolder = Annotated[
     Path | None,
     typer.Argument(
@@ -88,13 +126,38 @@ InputFileOrFolder = Annotated[
         help="JSONL (- is standard input), or a folder of Markdown and HTML files.",
     ),
 ]
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=parse_time,
+        metavar="TIME",
+        help="Only verdicts of this time or later, e.g. 2026-03-02T09:15, or an age, e.g. 2h, 3d.",
+    ),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(parser=parse_time, metavar="TIME", help="Only verdicts before this time; then end."),
+]
+ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
+TranslateOption = Annotated[
+    TranslateMode | None,
+    typer.Option(
+        "--translate",
+        help="Score a translation: auto, if a translator is configured; always, and fail without one. "
+        "Default: auto.",
+    ),
+]
+ProcessesOption = Annotated[
+    int | None,
+    typer.Option("--processes", min=1, max=MAX_PROCESSES, help="Scoring processes; default: one per CPU."),
+]
 
 
 def check_languages(option: str, languages: Iterable[str] | None) -> None:
-    """Refuse what names no language; ``option`` is the one that gives them.
+    """Check the language codes that an option gives.
 
     Raises:
-        UsageError: one of them is no code.
+        UsageError: one is not a language code.
     """
     for language in languages or ():
         if not is_language_tag(language):
@@ -102,49 +165,45 @@ def check_languages(option: str, languages: Iterable[str] | None) -> None:
 
 
 def unknown_language_message(option: str, language: str) -> str:
-    """Say that this is no code, and which one was meant where that is known."""
-    meant = language_code_for_name(language)
-    hint = f": use {meant}" if meant else ", such as nl or en"
-    return f"{option} {language}: is no code of a language{hint}"
+    """Return the error message for a language code that does not exist, with the right one if known."""
+    code = language_code_for_name(language)
+    return f"{option} {language}: not a language code; {f'use {code}' if code else 'expected e.g. nl or en'}"
 
 
-_AGO: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+def apply_options(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
+    """Return the settings with the given options; None leaves a setting as it is."""
+    options = {"profile": profile and profile.value, "processes": processes}
+    return settings.with_values("scoring", {key: value for key, value in options.items() if value})
 
 
-def parse_time(text: str | datetime) -> datetime:
-    """Read a moment: ``2026-03-02T09:15``, where the reader is or with a zone; or ``30m``, ``2h``, ``3d``.
+def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
+    """Start the fork server, and choose the number of scoring processes for so many answers.
 
     Returns:
-        An aware time; for what is so long ago the present less that.
+        The settings, and whether processes load their pipelines on demand, which is faster for few answers.
+        ``answers`` is None if they cannot be counted.
+    """
+    few = answers is not None and answers <= _FEW_ANSWERS
+    fork_server(on_demand=few)
+    if answers is None or not few:
+        return settings, False
+    enough = min(settings.scoring.processes, answers // _ANSWERS_PER_PROCESS + 1)
+    return settings.with_values("scoring", {"processes": enough}), True
+
+
+def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Settings:
+    """Return the settings without a translator if the mode is off, else unchanged.
 
     Raises:
-        typer.BadParameter: it is neither, or lies beyond what a time can be.
+        UsageError: the mode is always, and no translator is configured.
     """
-    if isinstance(text, datetime):  # typer asks again for what it has read
-        return text
-    try:
-        if ago := _AGO.fullmatch(text.strip()):
-            return datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError, OSError):
-        raise typer.BadParameter(
-            f"{text!r} is no time: such as 2026-03-02, 2026-03-02T09:15+01:00, or 30m, 2h, 3d for so long ago"
-        ) from None
+    if mode == "always" and settings.translation.provider is None:
+        raise UsageError("--translate always: no translator is configured (set translation.provider)")
+    if mode == "auto" and settings.translation.provider is None:
+        say("warning: nothing is translated: no translator is configured (set translation.provider)")
+    return settings.with_values("translation", {"provider": None}) if mode == "off" else settings
 
 
-Since = Annotated[
-    datetime | None,
-    typer.Option(
-        parser=parse_time,
-        metavar="TIME",
-        help="Judged at that time or later: 2026-03-02T09:15, or 2h, 3d ago.",
-    ),
-]
-
-Until = Annotated[
-    datetime | None,
-    typer.Option(
-        parser=parse_time, metavar="TIME", help="Judged before that time; ends when all these are shown."
-    ),
-]
+def max_in_flight(settings: Settings) -> int:
+    """Return how many answers to score concurrently."""
+    return settings.scoring.processes * _IN_FLIGHT_PER_PROCESS

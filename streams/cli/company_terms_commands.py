@@ -1,15 +1,14 @@
-"""``truthgate company-terms``: the company's own words, built from its documents, and shown."""
+"""`truthgate company-terms`: build and show the company's own terms."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from scoring.company_terms import MIN_DOCUMENTS, CompanyTerms, CompanyTermsError, load_terms, save_terms
-from scoring.company_terms.term_extraction import GeneralWordFrequencies, LanguageCounts
-from scoring.company_terms.term_extraction import extract_terms as build_terms
-from streams.cli.command_files import InputErrors, atomic_write, count_lines
+from scoring.company_terms import MIN_DOCUMENTS, CompanyTermsError, load_terms, save_terms
+from scoring.company_terms.term_extraction import GeneralWordFrequencies, extract_terms
+from streams.cli.command_errors import CommandErrors
+from streams.cli.command_files import atomic_write, count_lines
 from streams.cli.command_output import (
     CommandFailed,
     UsageError,
@@ -24,7 +23,7 @@ from streams.cli.common_options import AsJson
 from streams.cli.document_sources import DocumentSource, PageLanguages
 from streams.documents.company_terms import count_file_documents
 
-app = typer.Typer(help="The words of the company's own language, from its help documents.")
+app = typer.Typer(help="Build and show the company's own terms, from its help documents.")
 
 
 @app.command("build")
@@ -39,49 +38,56 @@ def build(
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Where the words go (JSON)."),
+        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON)."),
     ],
     language: PageLanguages = None,
     least_documents: Annotated[
-        int, typer.Option(min=1, metavar="N", help="A language with fewer documents is left out.")
+        int, typer.Option(min=1, metavar="N", help="Skip languages with fewer documents.")
     ] = MIN_DOCUMENTS,
 ) -> None:
-    """Find the company's own words: those much more frequent in its help than in the language at large.
+    """Extract the company's own terms: words much more frequent in its documents than in general language.
 
-    A worker builds them by itself from the documents topic; a file is for scoring without one, or to
-    keep the words fixed (`TRUTHGATE_COMPANY_TERMS__FILE`). The same documents give the same file. A
-    bad line or file is named on standard error, the rest is used, and the exit code is 1.
+    A worker extracts them from the documents topic by itself; a file is for scoring without a topic, or to
+    fix the terms (`TRUTHGATE_COMPANY_TERMS__FILE`). The same documents give the same file. A bad line or
+    file is named on standard error, the others are used, and the exit code is 1.
 
     Example: `truthgate company-terms build --documents help.jsonl --output company-terms.json`
     """
-    given = [DocumentSource(source, language or ()) for source in documents]
-    for source in documents:
-        if output.exists() and output.samefile(source):
+    sources = [DocumentSource(path, language or ()) for path in documents]
+    for path in documents:
+        if output.exists() and output.samefile(path):
             raise UsageError(f"--output {output} would overwrite the documents")
-    complaints, general = [InputErrors(str(source)) for source in documents], GeneralWordFrequencies()
+    errors, general = CommandErrors(), GeneralWordFrequencies()
     with progress_bar("reading", count_lines(*documents)) as bar:
-        read = (each.read(about, bar) for each, about in zip(given, complaints, strict=True))
-        counts = count_file_documents(document for placed in read for _, document in placed)
-    terms = build_terms(counts.languages, general, least_documents)
-    _tell(terms, counts.languages, general, least_documents)
+        located = (each for source in sources for each in source.read(errors.of(source.path), bar))
+        counts = count_file_documents(document for _, document in located).languages
+    terms = extract_terms(counts, general, least_documents)
+    for code, counted in sorted(counts.items()):
+        number = plural(counted.documents, "document")
+        if code in terms.languages:
+            say(f"{code}: {plural(len(terms.languages[code].counts), 'term')} from {number}")
+        elif counted.documents < least_documents:
+            say(f"{code}: skipped, {number} of at least {least_documents}")
+        elif not general.has_language(code):
+            say(f"{code}: skipped, there is no general word list of this language to compare with")
+        else:
+            say(f"{code}: no terms in {number}")
     if not terms.languages:
-        raise CommandFailed(f"no words found, so {output} is not written")
+        raise CommandFailed(f"no terms found, so {output} is not written")
     with atomic_write(output) as partial:
         save_terms(terms, partial)
-    raise typer.Exit(max(each.exit_code for each in complaints))
+    raise typer.Exit(errors.exit_code())
 
 
 @app.command("show")
 def show(
     file: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="What `build` wrote.")
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="A file that `build` wrote.")
     ],
-    language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Only this language, such as nl.")
-    ] = None,
+    language: Annotated[str | None, typer.Option(metavar="CODE", help="Only this language, e.g. nl.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the company's own words, the most frequent first: language, word, how often.
+    """Show the company's own terms, the most frequent first: language, word, count.
 
     Example: `truthgate company-terms show company-terms.json --language nl`
     """
@@ -90,32 +96,13 @@ def show(
     except CompanyTermsError as error:
         raise CommandFailed(str(error)) from None
     if language and language not in terms.languages:
-        raise CommandFailed(f"{file} has no words of language {language}")
+        raise CommandFailed(f"{file} has no terms of language {language}")
     say(f"version {terms.version}")
     for code in [language] if language else sorted(terms.languages):
-        _show(code, terms, as_json)
-
-
-def _show(code: str, terms: CompanyTerms, as_json: bool) -> None:
-    found = terms.languages[code]
-    say(f"{code}: {plural(len(found.counts), 'word')} from {plural(found.documents, 'document')}")
-    for word, times in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
-        if as_json:
-            write_line(json_line({"language": code, "word": word, "count": times}))
-        else:
-            write_line(f"{code}\t{printable(word)}\t{times}")
-
-
-def _tell(
-    terms: CompanyTerms, counts: Mapping[str, LanguageCounts], general: GeneralWordFrequencies, least: int
-) -> None:
-    for code, counted in sorted(counts.items()):
-        documents = plural(counted.documents, "document")
-        if code in terms.languages:
-            say(f"{code}: {plural(len(terms.languages[code].counts), 'word')} from {documents}")
-        elif counted.documents < least:
-            say(f"{code}: left out, {documents} of at least {least}")
-        elif not general.has_language(code):
-            say(f"{code}: left out, there is no word list of the language at large to compare with")
-        else:
-            say(f"{code}: no word stands out in {documents}")
+        found = terms.languages[code]
+        say(f"{code}: {plural(len(found.counts), 'term')} from {plural(found.documents, 'document')}")
+        for word, count in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
+            if as_json:
+                write_line(json_line({"language": code, "word": word, "count": count}))
+            else:
+                write_line(f"{code}\t{printable(word)}\t{count}")

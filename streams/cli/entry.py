@@ -1,4 +1,4 @@
-"""The entry point: parses the command line, runs the command, and turns its failure into an exit code."""
+"""The entry point: parse the command line, run the command, and turn its failure into an exit code."""
 
 import logging
 import os
@@ -12,7 +12,7 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import dead_letters, demo, evaluate, explain, judge
+from streams.cli import dead_letters, demo, evaluate
 from streams.cli.command_output import (
     CommandFailed,
     ExitCode,
@@ -23,6 +23,8 @@ from streams.cli.command_output import (
 )
 from streams.cli.company_terms_commands import app as company_terms_app
 from streams.cli.document_commands import app as documents_app
+from streams.cli.explain_command import explain
+from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
 from streams.cli.publish_command import publish_documents
@@ -56,17 +58,17 @@ app.command("search")(search)
 app.command("replay")(replay)
 app.command("publish-documents")(publish_documents)
 app.command("tail")(tail)
-app.command("explain")(explain.explain)
+app.command("explain")(explain)
 app.command("pause")(pause)
 app.command("resume")(resume)
 app.command("paused")(paused)
 app.add_typer(company_terms_app, name="company-terms")
-app.add_typer(company_terms_app, name="lexicon", hidden=True)  # as it was called before
+app.add_typer(company_terms_app, name="lexicon", hidden=True)  # its former name
 app.add_typer(documents_app, name="documents")
 app.add_typer(topics_app, name="topics")
 app.add_typer(settings_app, name="settings")
 app.add_typer(dead_letters.app, name="dead-letters")
-app.add_typer(judge.app, name="judge")
+app.add_typer(judge_app, name="judge")
 app.add_typer(monitoring_app, name="monitoring")
 
 
@@ -80,45 +82,42 @@ def _print_version(wanted: bool) -> None:
 def truthgate(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Judge every answer of a support chatbot: send it, leave it for review, or block it.
+    """Decide about every answer of a support chatbot: send it, have a person review it, or block it.
 
-    Start with `truthgate demo`: it needs nothing but this package.
+    Start with `truthgate demo`, which needs only this package.
 
-    Exit codes: 0 done, 1 some input was bad, 2 wrong usage or settings, 3 a service cannot be
-    reached, 70 the program itself is at fault, 130 interrupted.
+    Exit codes: 0 success, 1 bad input, 2 wrong usage or settings, 3 a service is unreachable, 70 an error of
+    the program itself, 130 interrupted.
     """
 
 
 def main() -> None:
-    """Run the command line of this process and end it."""
+    """Run the command line of this process and exit."""
     try:
         check_standard_output()
     except OutputFailed as error:
         say(str(error))
         sys.exit(error.code)
-    # What a person must know is said by the commands; only the worker shows what is logged.
+    # Commands print what their user must know; only the worker writes a log.
     logging.getLogger().addHandler(logging.NullHandler())
     structlog.configure(logger_factory=structlog.stdlib.LoggerFactory())  # its default is standard output
-    if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell asks for completions, in typer's own way
+    if f"_{NAME.upper()}_COMPLETE" in os.environ:  # a shell requests completions, which typer handles
         app(prog_name=NAME)
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; what goes wrong is told on standard error.
-
-    In one line, or in a few where several things are wrong.
-    """
+    """Run one command line and return its exit code; each error is one line on standard error."""
     try:
         return _invoke(list(arguments) or ["--help"])
     except BrokenPipeError:
         _leave_output()
         return ExitCode.BROKEN_PIPE
     except SystemExit as ended:
-        # Help is printed by rich, which ends the program itself where the reader has left.
+        # Help is printed by rich, which exits when the reader of the pipe has left.
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
         return ExitCode.BROKEN_PIPE
@@ -132,7 +131,7 @@ def run(arguments: Sequence[str]) -> int:
         return _code(error)
 
 
-#: What commands raise for the person who runs them. Everything else is a defect: its traceback is wanted.
+#: What commands raise for their user. Everything else is a defect, of which the traceback is wanted.
 _EXPECTED = (
     KeyboardInterrupt,
     typer.TyperException,
@@ -153,7 +152,7 @@ def _message(error: BaseException) -> str:
             sentence = " ".join(error.format_message().split()).rstrip(".").replace(": Value error, ", ": ")
             return f"{sentence} (see --help)"
         case KafkaError():
-            return f"Kafka does not do its part: {type(error).__name__}"
+            return f"Kafka failed: {type(error).__name__}"
         case _:
             return str(error)
 
@@ -185,5 +184,5 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _leave_output() -> None:
-    # Nothing more can be written; without this Python complains when it flushes at exit.
+    # Nothing more can be written; without this Python reports an error when it flushes at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

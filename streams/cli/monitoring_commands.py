@@ -1,4 +1,4 @@
-"""``truthgate monitoring``: Prometheus' rules and a Grafana dashboard, made for the settings."""
+"""`truthgate monitoring`: Prometheus rules and a Grafana dashboard for the settings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,30 +6,20 @@ from typing import Annotated
 import typer
 
 from streams.cli.command_files import atomic_write
-from streams.cli.command_output import say, write_line
+from streams.cli.command_output import require_package, say, write_line
 from streams.cli.common_options import ConfigFile
-from streams.cli.evaluate.extras import require_package
 from streams.monitoring.prometheus_rules import Deployment
 from streams.monitoring.rendering import RUNBOOK, all_rules, render_dashboard, render_rule_file
 from streams.settings import load_settings
 
-app = typer.Typer(help="What watches the workers: rules for Prometheus, and a dashboard for Grafana.")
+app = typer.Typer(help="Write rules for Prometheus and a dashboard for Grafana.")
 
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Instead of standard output."),
+    typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Default: standard output."),
 ]
 Job = Annotated[
     str, typer.Option("--job", metavar="NAME", help="The job under which Prometheus scrapes the workers.")
-]
-Runbook = Annotated[
-    str, typer.Option("--runbook-url", metavar="URL", help="Where those who are called find the runbook.")
-]
-
-
-Workers = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Warn when fewer of them than this can be scraped."),
 ]
 
 
@@ -37,14 +27,19 @@ Workers = Annotated[
 def rules(
     output: Output = None,
     job: Job = "truthgate",
-    runbook_url: Runbook = RUNBOOK,
-    workers: Workers = None,
+    runbook_url: Annotated[
+        str, typer.Option("--runbook-url", metavar="URL", help="The runbook that alerts link to.")
+    ] = RUNBOOK,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="Warn if fewer workers than this are scraped."),
+    ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Write the recording and alerting rules, a file for `rule_files` of Prometheus.
+    """Write the recording and alerting rules as a file for `rule_files` of Prometheus.
 
-    Objectives and limits come from the settings of the deployment; the thresholds of hallucination
-    rates come with the metrics of its workers.
+    Objectives and limits are those of the settings; the thresholds of hallucination rates are in the
+    metrics of the workers.
 
     Example: `truthgate monitoring rules --output /etc/prometheus/truthgate.yml`
     """
@@ -57,8 +52,8 @@ def rules(
 def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile = None) -> None:
     """Write the dashboard as JSON, for Grafana's import or its folder of provisioned dashboards.
 
-    Alerts, and how fast budgets are spent, come from the rules of `truthgate monitoring rules`; all else
-    from the workers' metrics alone.
+    Alerts and burn rates need the rules of `truthgate monitoring rules`; everything else needs only the
+    metrics of the workers.
 
     Example: `truthgate monitoring dashboard --output truthgate.json`
     """

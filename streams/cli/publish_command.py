@@ -1,10 +1,9 @@
-"""``truthgate publish-documents``: publish help documents to the documents topic."""
+"""`truthgate publish-documents`: publish help documents to the documents topic, or delete them."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
@@ -12,20 +11,22 @@ import typer
 from aiokafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 
 from schemas import KnowledgeDocument
+from scoring.lexicon import Lexicon, LexiconError, load_lexicons
+from scoring.quotation.quoted_document import sending_problem
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import is_encodable
 from streams.cli.async_input import aiter_in_thread
-from streams.cli.command_files import InputErrors, SourceLocation, count_lines
+from streams.cli.command_errors import InputErrors, SourceLocation
+from streams.cli.command_files import count_lines
 from streams.cli.command_output import ExitCode, UsageError, plural, printable, progress_bar, say, write_line
 from streams.cli.common_options import ConfigFile, InputFileOrFolder
-from streams.cli.document_commands import read_topic_documents
-from streams.cli.document_sources import DocumentSource, PageLanguages
-from streams.cli.marked_documents import MarkedDocuments
+from streams.cli.document_sources import DocumentSource, PageLanguages, TopicDocuments, read_topic_documents
 from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
 from streams.documents.folder import is_language_tag
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics
-from streams.settings import Settings, load_settings
+from streams.pipeline.context import as_published
+from streams.settings import InvalidSettings, Settings, load_settings
 
 _SOURCE = "publish-documents"
 
@@ -37,9 +38,7 @@ def publish_documents(
     language: PageLanguages = None,
     id_prefix: Annotated[
         str,
-        typer.Option(
-            metavar="TEXT", help="Put this before every id, such as en/ for one of several folders."
-        ),
+        typer.Option(metavar="TEXT", help="Put this before every id, e.g. en/ for one of several folders."),
     ] = "",
     delete: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Delete this document; may be repeated.")
@@ -48,8 +47,8 @@ def publish_documents(
         bool,
         typer.Option(
             "--prune",
-            help="Delete what is not in the source: of all documents in its languages, or of those whose ids "
-            "begin with --id-prefix. Not where a line or file is bad.",
+            help="Delete the documents that the source lacks: of all in its languages, or of those whose ids "
+            "begin with --id-prefix. Nothing is deleted if a line or file is bad.",
         ),
     ] = False,
     all_languages: Annotated[
@@ -63,118 +62,155 @@ def publish_documents(
         bool,
         typer.Option(
             "--dry-run",
-            help="Write which ids would be published, in which language and with which mark, and deleted, "
-            "and send nothing.",
+            help="Send nothing; write which ids would be published, with language and auto_send, and which "
+            "would be deleted.",
         ),
     ] = False,
     config: ConfigFile = None,
 ) -> None:
     """Publish help documents to the documents topic: a JSONL file, or a folder of Markdown and HTML files.
 
-    A file's id is its path below the folder without `.md`, `.html` or `.htm`, its title the first heading.
-    Front matter may state `language`, `title`, `url` and `auto_send: true`, which lets the page be sent as
-    it is in reply to its title; a page that is
-    marked so in vain is named on standard error. Pages of several languages go in one go: with
-    `--language nl --language en` the folders `nl` and `en` hold them, and their ids begin with `nl/` and
-    `en/`.
+    The id of a page is its path below the folder without `.md`, `.html` or `.htm`; its title is the first
+    heading. Front matter may set `language`, `title`, `url` and `auto_send: true`, which lets the page be
+    sent word for word in reply to its title; a page with `auto_send` that can never be sent is named on
+    standard error. With `--language nl --language en` the folders `nl` and `en` hold the pages of these
+    languages, and their ids begin with `nl/` and `en/`.
 
-    A bad line or file is named on standard error, the rest is published, and the exit code is 1. So it is
-    with a document whose id one in another language has already: no translation takes the place of what it
-    was made of. An ID to --delete that is not there is named, and the exit code is 1, too.
+    A bad line or file is named on standard error, the others are published, and the exit code is 1. The same
+    holds for a document whose id belongs to one in another language, so that no translation replaces its
+    original, and for a --delete ID that does not exist.
 
     Example: `truthgate publish-documents help/ --language nl`
     """
-    given = _document_source(source, language or (), id_prefix, delete or (), prune=prune)
+    opened = _open_source(source, language or (), id_prefix, delete or (), prune=prune)
     if all_languages and not prune:
         raise UsageError("--all-languages: needs --prune")
     settings = load_settings(config)
-    complaints = InputErrors(str(source))
-    there = asyncio.run(_existing_documents(settings, needed=prune))
-    known = there.languages if there else {}
-    missing = there.missing(delete or ()) if there else []
+    errors = InputErrors(source)
+    published = asyncio.run(_published_documents(settings, required=prune))
+    languages = {key: each.language for key, each in published.documents.items()} if published else {}
+    missing = missing_documents(published, delete or ()) if published else []
     for document_id in missing:
-        say(f"--delete {document_id}: there is no such document")
+        say(f"--delete {document_id}: no such document")
     deleted = [each for each in delete or () if each not in missing]
-    accepted = PublishableDocuments({} if change_language else known, complaints, MarkedDocuments(settings))
+    selection = PublishableDocuments({} if change_language else languages, errors, MarkedDocuments(settings))
     with progress_bar("publishing", count_lines(source) if source else None) as bar:
-        documents = accepted.select(given.read(complaints, bar)) if given else iter(())
-        send = _print_ids if dry_run else partial(_publish, settings=settings, complaints=complaints)
-        sent = send(documents)
+        documents = selection.select(opened.read(errors, bar)) if opened else iter(())
+        sent = _print_ids(documents) if dry_run else asyncio.run(_publish(documents, settings, errors))
     if prune:
-        spoken = None if all_languages else language or ()
-        deleted = [*deleted, *accepted.ids_to_prune(known, id_prefix, spoken)]
+        pruned_languages = None if all_languages else language or ()
+        deleted = [*deleted, *selection.ids_to_prune(languages, id_prefix, pruned_languages)]
     if dry_run:
         for document_id in deleted:
             write_line(f"delete {printable(document_id)}")
     elif deleted:
-        asyncio.run(_delete(deleted, settings, complaints))
+        asyncio.run(_delete(deleted, settings, errors))
     would = "would be " if dry_run else ""
     say(f"{plural(sent, 'document')} {would}published, {len(deleted)} {would}deleted")
-    raise typer.Exit(ExitCode.BAD_INPUT if missing else complaints.exit_code)
+    raise typer.Exit(ExitCode.BAD_INPUT if missing else errors.exit_code)
+
+
+class MarkedDocuments:
+    """Warns on standard error about documents that are marked ``auto_send`` but cannot be sent.
+
+    Args:
+        settings: ``scoring.lexicons`` say how questions begin.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._ids: dict[tuple[str, str], str] = {}
+
+    def check(self, document: KnowledgeDocument) -> None:
+        """Warn if a marked document cannot be sent, or has the title of an earlier one.
+
+        Raises:
+            InvalidSettings: ``scoring.lexicons`` cannot be read.
+        """
+        if not document.auto_send:
+            return
+        language = language_code(document.language) or ""
+        if problem := sending_problem(as_published(document), self._lexicons.get(language)):
+            self._warn(document, f"but {problem}: it is never sent")
+        title = " ".join(document.title.split()).casefold()
+        earlier = self._ids.setdefault((language, title), document.document_id)
+        if earlier != document.document_id:
+            self._warn(document, f"as is {earlier} with the same title: either may be sent in reply to it")
+
+    @cached_property
+    def _lexicons(self) -> dict[str, Lexicon]:
+        try:
+            return load_lexicons(self._settings.scoring.lexicons)
+        except LexiconError as error:
+            raise InvalidSettings(f"scoring.lexicons: {error}") from error
+
+    @staticmethod
+    def _warn(document: KnowledgeDocument, reason: str) -> None:
+        say(printable(f"warning: {document.document_id}: marked auto_send, {reason}"))
 
 
 class PublishableDocuments:
-    """The documents of a source that may be published.
+    """Selects the documents of a source that may be published.
 
     Args:
-        known: the languages of the documents that are there, by id.
-        complaints: about those that may not.
-        marked: warns of those that are marked to be sent and cannot be.
+        known: the languages of the documents in the topic, by id.
+        errors: collect the documents that may not be published.
+        marked: warns about documents that are marked to be sent and cannot be.
     """
 
     def __init__(self, known: Mapping[str, str], errors: InputErrors, marked: MarkedDocuments) -> None:
         self._known = known
-        self._complaints = errors
+        self._errors = errors
         self._marked = marked
         self._languages: dict[str, str] = {}
 
-    def select(self, placed: LocatedDocuments) -> LocatedDocuments:
-        """Pass on what may be published, and complain about the rest."""
-        for place, document in placed:
+    def select(self, documents: LocatedDocuments) -> LocatedDocuments:
+        """Yield the documents that may be published, and report the others."""
+        for location, document in documents:
             if reason := self._refusal(document):
-                self._complaints.report(place, reason)
+                self._errors.report(location, reason)
             else:
                 self._languages[document.document_id] = document.language
                 self._marked.check(document)
-                yield place, document
+                yield location, document
 
     def ids_to_prune(
         self, known: Mapping[str, str], id_prefix: str, languages: Iterable[str] | None = ()
     ) -> list[str]:
-        """Give the ids of those that are there and were not in the source; none where it was not whole.
+        """Return the known ids that the source lacks, or none if the source has errors or no documents.
 
-        Of those in the languages of the source and in these; None is any.
+        Only documents in the source's languages and in ``languages`` are pruned; None prunes all languages.
         """
-        if self._complaints.count or not self._languages:
-            say("--prune: nothing is deleted, since the source has bad documents or none")
+        if self._errors.count or not self._languages:
+            say("--prune: nothing is deleted: the source has errors or no documents")
             return []
         gone = sorted(each for each in known if each.startswith(id_prefix) and each not in self._languages)
         if languages is None:
             return gone
-        spoken = {language_code(each) for each in (*self._languages.values(), *languages)}
-        outside = [each for each in gone if language_code(known[each]) in spoken]
-        if left := sorted({known[each] for each in gone} - {known[each] for each in outside}):
-            count = plural(len(gone) - len(outside), "document")
-            say(f"--prune: {count} in {', '.join(left)} left (--all-languages deletes them)")
-        return outside
+        codes = {language_code(each) for each in (*self._languages.values(), *languages)}
+        pruned = [each for each in gone if language_code(known[each]) in codes]
+        if left := sorted({known[each] for each in gone} - {known[each] for each in pruned}):
+            count = plural(len(gone) - len(pruned), "document")
+            say(f"--prune: {count} in {', '.join(left)} not deleted (--all-languages deletes them)")
+        return pruned
 
     def _refusal(self, document: KnowledgeDocument) -> str | None:
         if not is_language_tag(document.language):
-            return f"language: {document.language!r} is no code such as nl or en"
+            return f"language: {document.language!r} is not a language code; expected e.g. nl or en"
         earlier = self._languages.get(document.document_id) or self._known.get(document.document_id)
         if earlier and language_code(earlier) != language_code(document.language):
             return (
-                f"the id {document.document_id} is that of a document in {earlier}: give one of them another "
-                "id (--id-prefix), or replace it (--change-language)"
+                f"a document in {earlier} has the id {document.document_id}: change one of the ids "
+                "(--id-prefix), or replace the document (--change-language)"
             )
         return None
 
 
-def _document_source(
+def _open_source(
     source: Path | None, languages: Sequence[str], id_prefix: str, delete: Sequence[str], *, prune: bool
 ) -> DocumentSource | None:
     if source is None and not delete:
-        raise UsageError("nothing to do: name a FILE, a FOLDER or --delete ID")
+        raise UsageError("nothing to do: give a FILE, a FOLDER or --delete ID")
     if any(not document_id or not is_encodable(document_id) for document_id in delete):
         raise UsageError("--delete needs the id of a document")
     if not is_encodable(id_prefix):
@@ -184,57 +220,45 @@ def _document_source(
     return DocumentSource(source, languages, id_prefix) if source else None
 
 
-@dataclass(frozen=True, slots=True)
-class ExistingDocuments:
-    """What the topic holds: the languages of documents by their ids, and the ids of what cannot be read."""
-
-    languages: Mapping[str, str]
-    unreadable: frozenset[str] = frozenset()
-
-    def missing(self, document_ids: Iterable[str]) -> list[str]:
-        """Give those of the ids that no document has."""
-        there = self.languages.keys() | self.unreadable
-        return [each for each in dict.fromkeys(document_ids) if each not in there]
-
-
-async def _existing_documents(settings: Settings, *, needed: bool) -> ExistingDocuments | None:
-    """Read what is there; where it may not be read, that is told unless it is needed."""
+async def _published_documents(settings: Settings, *, required: bool) -> TopicDocuments | None:
+    """Read the documents topic; if it may not be read, say so, or raise if it is required."""
     try:
-        published = await read_topic_documents(settings)
+        return await read_topic_documents(settings)
     except (TopicAuthorizationFailedError, GroupAuthorizationFailedError):
-        if needed:
+        if required:
             raise
-        say("the documents topic may not be read: ids of documents in another language are not found")
+        say("no permission to read the documents topic: ids of documents in other languages are not checked")
         return None
-    languages = {document_id: each.language for document_id, each in published.documents.items()}
-    return ExistingDocuments(languages, published.unreadable_ids)
+
+
+def missing_documents(published: TopicDocuments, document_ids: Iterable[str]) -> list[str]:
+    """Return the ids that no record of the topic has, not even an unreadable one."""
+    known = published.documents.keys() | published.unreadable_ids
+    return [each for each in dict.fromkeys(document_ids) if each not in known]
 
 
 def _print_ids(documents: LocatedDocuments) -> int:
-    named = 0
+    count = 0
     for _, document in documents:
         mark = ", auto_send" if document.auto_send else ""
         write_line(f"publish {printable(document.document_id)} ({document.language}{mark})")
-        named += 1
-    return named
+        count += 1
+    return count
 
 
-def _publish(documents: LocatedDocuments, settings: Settings, complaints: InputErrors) -> int:
-    async def publish() -> int:
-        codec = await open_codec(settings.encoding, KnowledgeDocument)
-        topic = Topics(settings.kafka.topic_prefix).documents
+async def _publish(documents: LocatedDocuments, settings: Settings, errors: InputErrors) -> int:
+    codec = await open_codec(settings.encoding, KnowledgeDocument)
+    topic = Topics(settings.kafka.topic_prefix).documents
 
-        def outgoing(document: KnowledgeDocument) -> OutgoingRecord:
-            headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
-            return OutgoingRecord(topic, document.document_id.encode(), codec.encode(document), headers)
+    def outgoing(document: KnowledgeDocument) -> OutgoingRecord:
+        headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
+        return OutgoingRecord(topic, document.document_id.encode(), codec.encode(document), headers)
 
-        async with open_sender(settings, topic) as sender, aclosing(aiter_in_thread(documents)) as placed:
-            return await send_all(placed, outgoing, sender, complaints)
-
-    return asyncio.run(publish())
+    async with open_sender(settings, topic) as sender, aclosing(aiter_in_thread(documents)) as located:
+        return await send_all(located, outgoing, sender, errors)
 
 
-async def _delete(document_ids: Sequence[str], settings: Settings, complaints: InputErrors) -> None:
+async def _delete(document_ids: Sequence[str], settings: Settings, errors: InputErrors) -> None:
     topic = Topics(settings.kafka.topic_prefix).documents
 
     def tombstone(document_id: str) -> OutgoingRecord:
@@ -243,6 +267,6 @@ async def _delete(document_ids: Sequence[str], settings: Settings, complaints: I
 
     async with (
         open_sender(settings, topic) as sender,
-        aclosing(aiter_in_thread((each, each) for each in document_ids)) as named,
+        aclosing(aiter_in_thread((each, each) for each in document_ids)) as located,
     ):
-        await send_all(named, tombstone, sender, complaints)
+        await send_all(located, tombstone, sender, errors)

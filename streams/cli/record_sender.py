@@ -1,4 +1,4 @@
-"""Sending records from a command: each awaited, in order within a key, bounded in number."""
+"""Sending records from a command: each acknowledged, in order within a key, with bounded concurrency."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from schemas import Codec, EncodeError, Record
-from streams.cli.command_files import InputErrors, SourceLocation
+from streams.cli.command_errors import InputErrors, SourceLocation
 from streams.cli.command_output import CommandFailed
 from streams.cli.topic_reading import refuse_missing_topics
 from streams.delivery.keyed_executor import KeyedExecutor
@@ -28,7 +28,7 @@ _IN_FLIGHT = 500
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRecord:
-    """One record to be sent; a ``value`` of None is a tombstone, a ``partition`` of None that of its key."""
+    """One record to send; a ``value`` of None is a tombstone, a ``partition`` of None that of the key."""
 
     topic: str
     key: bytes | None
@@ -37,12 +37,12 @@ class OutgoingRecord:
     partition: int | None = None
 
 
-#: Called when a record is safe (None), or when the broker refuses this very record.
+#: Called with None when a record is acknowledged, or with the broker's refusal of this very record.
 OnSettled = Callable[[BadAnswer | None], None]
 
 
 class Sender:
-    """Sends records, those of one key in order.
+    """Sends records concurrently, those of one key in order.
 
     The first failure that is not a record's own is raised by the next :meth:`send` or :meth:`finish`.
     """
@@ -51,16 +51,16 @@ class Sender:
         self._publisher = publisher
         self._failures: list[BaseException] = []
         self._failed = asyncio.Event()
-        self._lanes = KeyedExecutor(_IN_FLIGHT, self._note)
+        self._executor = KeyedExecutor(_IN_FLIGHT, self._note_failure)
 
-    async def send(self, record: OutgoingRecord, outcome: OnSettled) -> None:
-        """Accept a record, waiting for a free place. Raises InfrastructureFailure."""
+    async def send(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
+        """Queue a record, waiting while the queue is full. Raises InfrastructureFailure."""
         self._raise_failure()
-        await self._lanes.submit(record.key, partial(self._send, record, outcome))
+        await self._executor.submit(record.key, partial(self._publish, record, on_settled))
 
     async def finish(self) -> None:
-        """Wait until everything that was accepted is settled. Raises InfrastructureFailure."""
-        drained = asyncio.create_task(self._lanes.drain())
+        """Wait until every queued record is settled. Raises InfrastructureFailure."""
+        drained = asyncio.create_task(self._executor.drain())
         failed = asyncio.create_task(self._failed.wait())
         try:
             await asyncio.wait([drained, failed], return_when=asyncio.FIRST_COMPLETED)
@@ -69,17 +69,17 @@ class Sender:
             failed.cancel()
         self._raise_failure()
 
-    async def _send(self, record: OutgoingRecord, outcome: OnSettled) -> None:
+    async def _publish(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
+        refusal = None
         try:
             await self._publisher.publish(
                 record.topic, record.key, record.value, record.headers, record.partition
             )
-        except BadAnswer as refusal:
-            outcome(refusal)
-        else:
-            outcome(None)
+        except BadAnswer as error:
+            refusal = error
+        on_settled(refusal)
 
-    def _note(self, failure: BaseException) -> None:
+    def _note_failure(self, failure: BaseException) -> None:
         self._failures.append(failure)
         self._failed.set()
 
@@ -94,33 +94,33 @@ async def send_all(
     sender: Sender,
     errors: InputErrors,
 ) -> int:
-    """Send everything and return how many records are safe; refused ones are complained about."""
+    """Send all items, report refused ones, and return how many were acknowledged."""
     sent = 0
 
-    def settle(place: SourceLocation, refusal: BadAnswer | None) -> None:
+    def settle(location: SourceLocation, refusal: BadAnswer | None) -> None:
         nonlocal sent
         sent += refusal is None
         if refusal:
-            errors.report(place, f"the broker refuses it: {refusal.error_class}")
+            errors.report(location, f"refused by the broker: {refusal.error_class}")
 
-    async for place, item in items:
+    async for location, item in items:
         try:
             record = outgoing(item)
         except EncodeError as error:
-            errors.report(place, str(error))
+            errors.report(location, str(error))
             continue
-        await sender.send(record, partial(settle, place))
+        await sender.send(record, partial(settle, location))
     await sender.finish()
     return sent
 
 
 async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> None:
-    """Send records, and return when all in-sync replicas have them.
+    """Send records and wait until all in-sync replicas have acknowledged them.
 
     Raises:
-        UsageError: a topic is not there.
-        ServiceUnreachable, InfrastructureFailure: they could not be sent.
-        CommandFailed: the brokers refuse one.
+        UsageError: a topic does not exist.
+        ServiceUnreachable, InfrastructureFailure: the records could not be sent.
+        CommandFailed: the broker refuses one.
     """
     outgoing, refusals = list(records), list[BadAnswer]()
 
@@ -132,18 +132,18 @@ async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> No
             await sender.send(record, settle)
         await sender.finish()
     if refusals:
-        raise CommandFailed(f"the broker refuses it: {refusals[0].error_class}")
+        raise CommandFailed(f"refused by the broker: {refusals[0].error_class}")
 
 
 @asynccontextmanager
 async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]:
-    """Open a sender to these topics, whose records are acknowledged by all replicas.
+    """Open a sender to these topics, whose records are acknowledged by all in-sync replicas.
 
-    Raises UsageError when a topic is not there, ServiceUnreachable.
+    Raises UsageError if a topic does not exist, ServiceUnreachable.
     """
     largest = message_limits(settings).input
     async with open_producer(settings.kafka, max_request_size=largest) as producer:
-        # Asked first: a producer would wait for a topic that is not there until the send's time is over.
+        # Checked first: a producer would wait for a missing topic until the delivery timeout.
         with refuse_missing_topics():
             for topic in topics:
                 await describe_topic(producer.client, topic, settings.kafka.connect_timeout_seconds)
@@ -151,7 +151,7 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
 
 
 async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:
-    """Make the codec that the settings ask for, ready to encode. Raises RegistryUnreachable."""
+    """Open the codec of the settings, ready to encode these types. Raises RegistryUnreachable."""
     codec = Codec(settings.schema_registry_url, settings.json_input)
     await codec.prepare(*record_types)
     return codec

@@ -1,4 +1,4 @@
-"""``truthgate replay``: publish a recorded chat log to the answers topic."""
+"""`truthgate replay`: publish a recorded chat log to the answers topic."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -14,7 +14,8 @@ from rich.progress import Progress
 from schemas import ChatbotAnswer
 from schemas.jsonl import utc_now
 from streams.cli.async_input import aiter_in_thread
-from streams.cli.command_files import InputErrors, SourceLocation, count_lines, read_records
+from streams.cli.command_errors import InputErrors, SourceLocation
+from streams.cli.command_files import count_lines, read_records
 from streams.cli.command_output import UsageError, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
 from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
@@ -22,22 +23,24 @@ from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 
-# Stands for a time that is not given: earlier than any that a record may have.
+# Marks a missing time: earlier than any that a record may have.
 _UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast to send: so many a second, so many times as fast as recorded, or at once."""
+    """How fast to send: answers per second, a multiple of the recorded speed, or without delay."""
 
     rate: float | None = None
     speed: float | None = None
 
     def due(self, index: int, recorded_seconds: float) -> float:
-        """Say when to send, in seconds after the first: ``index`` counts from 0.
+        """Return when to send the answer, in seconds after the first one.
 
-        ``recorded_seconds`` is how long after the first the answer was produced; one that is out
-        of order is due at once.
+        Args:
+            index: of the answer, from 0.
+            recorded_seconds: how long after the first one it was produced; negative if out of order,
+                which is due at once.
         """
         if self.rate:
             return index / self.rate
@@ -46,31 +49,33 @@ class Pace:
 
 def replay(
     file: InputFile,
-    rate: Annotated[float | None, typer.Option(min=0.001, metavar="N", help="Answers a second.")] = None,
+    rate: Annotated[float | None, typer.Option(min=0.001, metavar="N", help="Answers per second.")] = None,
     speed: Annotated[
         float | None,
-        typer.Option(min=0.001, metavar="X", help="Times the recorded pace (produced_at); 1 is real time."),
+        typer.Option(
+            min=0.001, metavar="X", help="Multiple of the recorded speed (produced_at); 1 is real time."
+        ),
     ] = None,
     config: ConfigFile = None,
 ) -> None:
-    """Publish a JSONL chat log to the answers topic, as fast as it goes unless told otherwise.
+    """Publish a JSONL chat log to the answers topic, by default as fast as possible.
 
-    Each answer is awaited until all in-sync replicas have it. A malformed line is named on
-    standard error, the rest is sent, and the exit code is 1.
+    Each answer is acknowledged by all in-sync replicas. A malformed line is named on standard error, the
+    others are sent, and the exit code is 1.
 
     Example: `truthgate replay chats.jsonl --rate 5`
     """
     if rate and speed:
         raise UsageError("--rate and --speed exclude each other")
     settings = load_settings(config)
-    complaints = InputErrors(str(file))
+    errors = InputErrors(file)
     with progress_bar("replaying", count_lines(file)) as bar:
-        sent = asyncio.run(_replay(file, settings, Pace(rate, speed), complaints, bar))
+        sent = asyncio.run(_replay(file, settings, Pace(rate, speed), errors, bar))
     say(f"{plural(sent, 'answer')} sent to {Topics(settings.kafka.topic_prefix).answers}")
-    raise typer.Exit(complaints.exit_code)
+    raise typer.Exit(errors.exit_code)
 
 
-async def _replay(file: Path, settings: Settings, pace: Pace, complaints: InputErrors, bar: Progress) -> int:
+async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputErrors, bar: Progress) -> int:
     codec = await open_codec(settings.encoding, ChatbotAnswer)
     topic = Topics(settings.kafka.topic_prefix).answers
 
@@ -80,37 +85,26 @@ async def _replay(file: Path, settings: Settings, pace: Pace, complaints: InputE
 
     async with (
         open_sender(settings, topic) as sender,
-        aclosing(_answers(file, pace, complaints, bar)) as answers,
+        aclosing(_paced_answers(file, pace, errors, bar)) as answers,
     ):
-        return await send_all(answers, outgoing, sender, complaints)
+        return await send_all(answers, outgoing, sender, errors)
 
 
-async def _answers(
-    file: Path, pace: Pace, complaints: InputErrors, bar: Progress
+async def _paced_answers(
+    file: Path, pace: Pace, errors: InputErrors, bar: Progress
 ) -> AsyncGenerator[tuple[SourceLocation, ChatbotAnswer], None]:
-    """Yield the good lines, each when it is due."""
+    """Yield each good line when it is due."""
     clock = (lambda: _UNKNOWN_TIME) if pace.speed else utc_now
-    good = complaints.good_lines(read_records(file, ChatbotAnswer, bar, clock))
+    good = errors.good_lines(read_records(file, ChatbotAnswer, bar, clock))
     async with aclosing(aiter_in_thread(good)) as numbered:
-        schedule = _Schedule(pace, asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        start, first, index = loop.time(), None, 0
         async for number, answer in numbered:
             if answer.produced_at == _UNKNOWN_TIME:
-                complaints.report(number, "has no produced_at, which --speed needs")
+                errors.report(number, "produced_at: is missing, and --speed needs it")
                 continue
-            await schedule.wait_for_turn(answer.produced_at)
+            first = first or answer.produced_at
+            due = start + pace.due(index, (answer.produced_at - first).total_seconds())
+            index += 1
+            await asyncio.sleep(due - loop.time())
             yield number, answer
-
-
-class _Schedule:
-    def __init__(self, pace: Pace, loop: asyncio.AbstractEventLoop) -> None:
-        self._pace = pace
-        self._loop = loop
-        self._start = loop.time()
-        self._first: datetime | None = None
-        self._index = 0
-
-    async def wait_for_turn(self, produced_at: datetime) -> None:
-        self._first = self._first or produced_at
-        due = self._start + self._pace.due(self._index, (produced_at - self._first).total_seconds())
-        self._index += 1
-        await asyncio.sleep(due - self._loop.time())

@@ -1,4 +1,4 @@
-"""``truthgate score``: judge a file of answers without a broker."""
+"""`truthgate score`: score a file of answers without a broker."""
 
 import asyncio
 import sys
@@ -16,33 +16,21 @@ from schemas.jsonl import BadLine
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.scorer.scorer import ScorerOptions
 from streams.cli.async_input import map_in_order
-from streams.cli.command_files import (
-    InputErrors,
-    MissingDocuments,
-    check_not_overwriting,
-    count_lines,
-    open_output,
-    read_records,
-)
+from streams.cli.command_errors import CommandErrors, InputErrors
+from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
 from streams.cli.command_output import indexing_bar, json_line, progress_bar
-from streams.cli.common_options import ConfigFile, InputFile
-from streams.cli.document_sources import (
-    AnswersDocuments,
-    DocumentLanguages,
-    FromKafka,
-    errors_for,
-    read_documents,
-)
-from streams.cli.scoring_options import (
+from streams.cli.common_options import (
+    ConfigFile,
+    InputFile,
     ProcessesOption,
     ProfileOption,
-    ServiceFailures,
     TranslateOption,
     apply_options,
     max_in_flight,
     prepare_processes,
     with_translation_mode,
 )
+from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
 from streams.llm.cascade import open_file_judges
 from streams.observability.failures import BadAnswer
@@ -54,8 +42,7 @@ from streams.search.on_demand import open_on_demand_retriever
 from streams.settings import Settings, load_settings
 from streams.translating.opening import open_file_translation
 
-Line = tuple[int, ChatbotAnswer | BadLine]
-Outcome = Verdict | BadLine
+NumberedAnswer = tuple[int, ChatbotAnswer | BadLine]
 
 
 def score(
@@ -65,21 +52,20 @@ def score(
     from_kafka: FromKafka = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where verdicts go; default: standard output."),
+        typer.Option("--output", "-o", metavar="FILE", help="Verdicts; default: standard output."),
     ] = None,
     profile: ProfileOption = None,
     translate: TranslateOption = None,
     processes: ProcessesOption = None,
     config: ConfigFile = None,
 ) -> None:
-    """Score a JSONL file of answers without a broker; verdicts are JSONL, in the order of the input.
+    """Score a JSONL file of answers without a broker, and write verdicts as JSONL in the order of the input.
 
-    A malformed line is named on standard error, the rest is scored, and the exit code is 1. Answers
-    that could not be translated are judged as they are; with --translate always the exit code is 3 then.
-    It is 3, too, where answers were to be searched for and could not be, or where language models of
-    judges.endpoints were to be asked and gave no opinion, and 1 where answers took longer to score than
-    scoring.timeout_seconds or name documents that are not there; these go to review. So does what
-    judges.budget is spent for: it counts for each run alone.
+    Exit code 1: a line is malformed (it is named on standard error, the others are scored), an answer
+    exceeded scoring.timeout_seconds, or documents of an answer are missing. Exit code 3: retrieval was
+    unavailable, no judge of judges.endpoints replied, or, with --translate always, an answer could not be
+    translated. Untranslated answers are scored as they are; the others go to review. judges.budget applies
+    to each run separately; when it is spent, answers in doubt go to review.
 
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
@@ -87,9 +73,8 @@ def score(
     settings = apply_options(load_settings(config), profile, processes)
     settings = with_translation_mode(settings, translate)
     settings, on_demand = prepare_processes(settings, count_lines(file))
-    complaints, bad_documents = InputErrors(str(file)), errors_for(documents)
-    missing = MissingDocuments(str(file))
-    known = read_documents(documents, documents_language, settings, bad_documents, from_kafka=from_kafka)
+    errors = CommandErrors()
+    known = read_documents(documents, documents_language, settings, errors, from_kafka=from_kafka)
     with (
         offline_terms(
             settings, StaticDocuments.of(known).by_id.values(), [settings.scoring.profile]
@@ -98,12 +83,10 @@ def score(
         progress_bar("scoring", count_lines(file), shown=sink is not sys.stdout) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
-        unserved = asyncio.run(_score(file, settings, options, known, sink, complaints, missing, bar))
-    missing.report()
-    unserved.report()
-    ended = unserved.exit_code(translation_required=translate == "always")
-    wrong = max(each.exit_code for each in (complaints, *bad_documents))
-    raise typer.Exit(max(ended, wrong, missing.exit_code))
+        asyncio.run(_score(file, settings, options, known, sink, errors, bar))
+    errors.report_missing_documents()
+    errors.report_degraded()
+    raise typer.Exit(errors.exit_code(translation_required=translate == "always"))
 
 
 async def _score(
@@ -112,63 +95,55 @@ async def _score(
     options: ScorerOptions,
     documents: Sequence[KnowledgeDocument],
     sink: TextIO,
-    complaints: InputErrors,
-    missing: MissingDocuments,
+    errors: CommandErrors,
     bar: Progress,
-) -> ServiceFailures:
-    scoring, unserved = settings.scoring, ServiceFailures()
+) -> None:
+    scoring, file_errors = settings.scoring, errors.of(file)
     indexing = indexing_bar(None if bar.disable else bar)
     async with (
         ScoringPool(scoring.profile, scoring.processes, scoring.timeout_seconds, options) as pool,
         open_file_translation(settings) as translation,
         open_on_demand_retriever(documents, settings, indexing) as retrieval,
-        open_file_judges(settings, unserved) as advise,
+        open_file_judges(settings, errors) as judges,
     ):
-        given, decide = StaticDocuments.of(documents), settings.policy.decide
-        way = Pipeline(given, pool, decide, scoring.profile, translation, retrieval, advise)
-        begun = datetime.now(UTC)
-        # One moment for both times: a line without one is not produced after it is scored.
-        lines = read_records(file, ChatbotAnswer, bar, lambda: begun)
-        answers = OfflinePipeline(way, begun)
-        async with aclosing(score_lines(lines, answers, max_in_flight(settings), missing)) as outcomes:
-            async for outcome in outcomes:
-                _write(outcome, sink, complaints)
-                if isinstance(outcome, Verdict):
-                    unserved.add(outcome.degraded)
-    return unserved
+        static, decide = StaticDocuments.of(documents), settings.policy.decide
+        pipeline = Pipeline(static, pool, decide, scoring.profile, translation, retrieval, judges)
+        started = datetime.now(UTC)
+        # One time for both: an answer without produced_at is not produced after it is scored.
+        lines = read_records(file, ChatbotAnswer, bar, lambda: started)
+        offline = OfflinePipeline(pipeline, started)
+        async with aclosing(score_lines(lines, offline, max_in_flight(settings), file_errors)) as verdicts:
+            async for verdict in verdicts:
+                errors.note_degraded(verdict.degraded)
+                sink.write(json_line(to_json(verdict)) + "\n")
+                if sink is sys.stdout:  # the reader of a pipe waits for it
+                    sink.flush()
 
 
 async def score_lines(
-    lines: Iterable[Line], answers: OfflinePipeline, limit: int, missing: MissingDocuments
-) -> AsyncGenerator[Outcome, None]:
-    """Judge the good lines, ``limit`` at once, and pass the bad ones on; all in the order of the input.
+    lines: Iterable[NumberedAnswer], pipeline: OfflinePipeline, limit: int, errors: InputErrors
+) -> AsyncGenerator[Verdict, None]:
+    """Score the good lines, ``limit`` concurrently, and yield the verdicts in the order of the input.
 
-    An answer that the scorer fails on becomes a bad line; ``missing`` sees every verdict.
+    Bad lines, and answers on which the scorer fails, are reported in their turn.
 
     Raises:
-        InfrastructureFailure: there is no judging.
+        InfrastructureFailure: no answer can be scored.
     """
 
-    async def judged(numbered: Line) -> Outcome:
-        number, answer = numbered
+    async def verdict_of(line: NumberedAnswer) -> tuple[int, Verdict | BadLine]:
+        number, answer = line
         if isinstance(answer, BadLine):
-            return answer
+            return number, answer
         try:
-            verdict = await answers.verdict(answer)
+            return number, await pipeline.verdict(answer)
         except BadAnswer as error:
-            return BadLine(number, f"the scorer failed on this answer: {error.error_class}")
-        missing.add(number, verdict)
-        return verdict
+            return number, BadLine(number, f"the scorer failed on this answer: {error.error_class}")
 
-    async with aclosing(map_in_order(lines, judged, limit)) as outcomes:
-        async for outcome in outcomes:
-            yield outcome
-
-
-def _write(outcome: Outcome, sink: TextIO, complaints: InputErrors) -> None:
-    if isinstance(outcome, BadLine):
-        complaints.report(outcome.number, outcome.reason)
-    else:
-        sink.write(json_line(to_json(outcome)) + "\n")
-        if sink is sys.stdout:  # whoever reads a pipe waits for it
-            sink.flush()
+    async with aclosing(map_in_order(lines, verdict_of, limit)) as outcomes:
+        async for number, outcome in outcomes:
+            if isinstance(outcome, BadLine):
+                errors.report(outcome.number, outcome.reason)
+            else:
+                errors.note_verdict(number, outcome)
+                yield outcome

@@ -34,33 +34,33 @@ _PARTITIONS, _REPLICATION = "partitions", "replication factor"
 
 
 def requirement_lines(spec: TopicSpec, actual: ActualTopic | None = None) -> Iterator[str]:
-    """Give all that is asked of a topic, a line each, with what ``actual`` has where it differs."""
-    wanted = {_PARTITIONS: str(spec.partitions), _REPLICATION: str(spec.replication), **spec.config}
-    there = {}
+    """Yield a line for each requirement of a topic, with the actual value where it differs."""
+    required = {_PARTITIONS: str(spec.partitions), _REPLICATION: str(spec.replication), **spec.config}
+    found = {}
     if actual:
-        counted = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
-        there = {**actual.config, **counted}
-    for key, value in wanted.items():
+        counts = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
+        found = {**actual.config, **counts}
+    for key, value in required.items():
         need = requirement_of(key) if key in spec.config else Requirement.AT_LEAST
-        found, is_default = there.get(key, value), value == str(_CLUSTER_DEFAULT)
-        has = "" if found == value or is_default else f"   (has {_with_unit(key, found)})"
-        yield f"  {key:<32}{'' if is_default else need:<10}{_with_unit(key, value)}{has}"
+        has, is_default = found.get(key, value), value == str(_CLUSTER_DEFAULT)
+        differs = "" if has == value or is_default else f"   (has {_with_unit(key, has)})"
+        yield f"  {key:<32}{'' if is_default else need:<10}{_with_unit(key, value)}{differs}"
 
 
 def check_as_json(check: TopicCheck) -> dict[str, Any]:
-    """Give a topic as it should be, what it has, and in what it falls short."""
+    """Render a check: the required topic, what it has, and its problems."""
     actual = check.actual
     has = actual and {
         "partitions": actual.partitions,
         "replication_factor": actual.replication,
         "config": {key: actual.config[key] for key in check.spec.config if key in actual.config},
     }
-    told = {"problems": list(check.problems), "warnings": list(check.warnings), "has": has}
-    return {**spec_as_json(check.spec), **told}
+    result = {"problems": list(check.problems), "warnings": list(check.warnings), "has": has}
+    return {**spec_as_json(check.spec), **result}
 
 
 def spec_as_json(spec: TopicSpec) -> dict[str, Any]:
-    """Give a topic as it should be; a replication factor of null is the cluster's default."""
+    """Render a required topic; a replication factor of null is the cluster's default."""
     return {
         "topic": spec.name,
         "partitions": spec.partitions,
@@ -71,7 +71,7 @@ def spec_as_json(spec: TopicSpec) -> dict[str, Any]:
 
 
 def _with_unit(key: str, value: str) -> str:
-    """Give a value with its unit in words, where a bare number says little."""
+    """Format a value, with a larger unit where a bare number says little."""
     if key == _REPLICATION and value == str(_CLUSTER_DEFAULT):
         return "the cluster's default"
     units = _MS_OF if key.endswith(".ms") else _BYTES_OF if key.endswith("bytes") else ()
@@ -81,7 +81,7 @@ def _with_unit(key: str, value: str) -> str:
     return value
 
 
-_TERRAFORM_HEAD = "# For the provider Mongey/kafka, which must be told how many copies there are to be."
+_TERRAFORM_HEAD = "# For the provider Mongey/kafka, which requires a replication factor."
 _REPLICATION_VARIABLE = """\
 variable "kafka_replication_factor" {
   type    = number
@@ -92,7 +92,7 @@ _STRIMZI_HEAD = "# For Strimzi 0.49 and newer; before that the apiVersion is kaf
 
 
 class Tool(StrEnum):
-    """What topics are described for."""
+    """A tool that creates topics."""
 
     TERRAFORM = "terraform"
     STRIMZI = "strimzi"
@@ -100,30 +100,26 @@ class Tool(StrEnum):
 
 
 def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str, cluster: str) -> str:
-    """Give all topics in a tool's own language.
+    """Render all topics in the language of a tool.
 
     Args:
-        tool: whose language.
+        tool: the tool.
         specs: the topics.
-        servers: where the cluster is, for ``kafka-topics``.
+        servers: the bootstrap servers, for ``kafka-topics``.
         cluster: the name of the Kafka resource, for Strimzi.
     """
     match tool:
         case Tool.TERRAFORM:
-            return _terraform(specs)
+            open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
+            head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
+            return "\n\n".join([*head, *map(_terraform, specs)])
         case Tool.STRIMZI:
             return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
         case Tool.KAFKA_TOPICS:
             return "\n\n".join(_kafka_topics(spec, servers) for spec in specs)
 
 
-def _terraform(specs: tuple[TopicSpec, ...]) -> str:
-    open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
-    head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
-    return "\n\n".join([*head, *map(_terraform_topic, specs)])
-
-
-def _terraform_topic(spec: TopicSpec) -> str:
+def _terraform(spec: TopicSpec) -> str:
     default = spec.replication == _CLUSTER_DEFAULT
     width = max(len(_quoted(key)) for key in spec.config)
     lines = [
@@ -145,7 +141,7 @@ def _strimzi(spec: TopicSpec, cluster: str) -> str:
         "apiVersion: kafka.strimzi.io/v1",
         "kind: KafkaTopic",
         "metadata:",
-        # The nearest name that Kubernetes takes: lower case, and a letter or digit at both ends.
+        # The nearest name that Kubernetes accepts: lower case, with a letter or digit at both ends.
         f"  name: {_quoted(_NO_NAME.sub('-', spec.name.lower()).strip('-.'))}",
         "  labels:",
         f"    strimzi.io/cluster: {_quoted(cluster)}",
@@ -169,12 +165,12 @@ def _kafka_topics(spec: TopicSpec, servers: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    # Names of topics and their settings have no character that one of the languages reads in its own way.
+    # No character of topic names and their settings has a special meaning in one of the languages.
     return json.dumps(text)
 
 
 app = typer.Typer(
-    help="Make, check and describe the topics, with their partitions, replication and retention."
+    help="Create, check and describe the topics, with their partitions, replication and retention."
 )
 
 _STYLES = {TopicStatus.CREATED: "green", TopicStatus.EXISTS: "", TopicStatus.DIFFERS: "yellow"}
@@ -182,48 +178,60 @@ _STYLES = {TopicStatus.CREATED: "green", TopicStatus.EXISTS: "", TopicStatus.DIF
 
 @app.command()
 def create(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Create the topics that are missing; those that exist are compared and left as they are.
+    """Create the missing topics; existing ones are checked and never altered.
 
-    Exit code 2 when one that exists falls short of the settings. A retention with which something may be
-    lost is told on standard error, and is no failure.
+    Exit code 2 if an existing topic does not meet the settings. A retention that may lose records is reported
+    on standard error, and is no error.
 
     Example: `TRUTHGATE_TOPICS__PARTITIONS=12 truthgate topics create`
     """
-    outcomes = asyncio.run(create_topics(load_settings(config)))
+    checks = asyncio.run(create_topics(load_settings(config)))
     if as_json:
-        for outcome in outcomes:
-            told = {"status": outcome.status, "problems": outcome.problems, "warnings": outcome.warnings}
-            write_line(json_line({"topic": outcome.spec.name, **told}))
+        for each in checks:
+            result = {"status": each.status, "problems": each.problems, "warnings": each.warnings}
+            write_line(json_line({"topic": each.spec.name, **result}))
     else:
-        for outcome in outcomes:
-            _warn(outcome.spec.name, outcome.warnings)
-        ResultConsole().print(_table(outcomes))
-    raise typer.Exit(_code(any(outcome.problems for outcome in outcomes)))
+        table = Table("topic", "status", "problems", box=None, pad_edge=False)
+        for each in checks:
+            _report_warnings(each)
+            style = _STYLES[each.status]
+            status = f"[{style}]{each.status}[/]" if style else each.status
+            table.add_row(each.spec.name, status, "; ".join(each.problems))
+        ResultConsole().print(table)
+    raise typer.Exit(_exit_code(checks))
 
 
 @app.command()
 def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Compare the topics with the settings, and say all that each needs which is missing or falls short.
+    """Compare the topics with the settings, and list every requirement of a topic that is missing or differs.
 
-    Exit code 2 when there is one. A retention with which something may be lost is told on standard error,
-    and is no failure. "advised" is your choice; what else differs keeps the worker from starting, but for the
-    number of partitions.
+    Exit code 2 if there is one. A retention that may lose records is reported on standard error, and is no
+    error. "advised" is your choice; any other difference except the number of partitions keeps the worker
+    from starting.
 
     Example: `truthgate topics check --config truthgate.toml`
     """
     checks = asyncio.run(check_topics(load_settings(config)))
-    wrong = [each for each in checks if each.problems]
     if as_json:
-        write_line(json_line(_all_as_json(checks)))
+        write_line(
+            json_line(
+                {
+                    "ok": not any(each.problems for each in checks),
+                    "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
+                    "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
+                    "topics": [check_as_json(each) for each in checks],
+                }
+            )
+        )
     else:
-        _show(checks, wrong)
-    raise typer.Exit(_code(bool(wrong)))
+        _print_checks(checks)
+    raise typer.Exit(_exit_code(checks))
 
 
 @app.command()
 def describe(
     tool: Annotated[
-        Tool | None, typer.Option("--for", help="Write it as this tool takes it, for all topics.")
+        Tool | None, typer.Option("--for", help="Write all topics in the language of this tool.")
     ] = None,
     cluster: Annotated[
         str, typer.Option("--cluster", metavar="NAME", help="With `--for strimzi`: the name of the cluster.")
@@ -231,7 +239,7 @@ def describe(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Say what each topic needs, from the settings alone: no broker is asked.
+    """Describe the requirements of each topic from the settings alone, without a broker.
 
     Example: `truthgate topics describe --for terraform > topics.tf`
     """
@@ -249,52 +257,29 @@ def describe(
             write_line("\n".join([f"topic {spec.name}", *requirement_lines(spec)]))
 
 
-def _all_as_json(checks: Sequence[TopicCheck]) -> dict[str, object]:
-    return {
-        "ok": not any(each.problems for each in checks),
-        "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
-        "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
-        "topics": [check_as_json(each) for each in checks],
-    }
-
-
-def _show(checks: Sequence[TopicCheck], wrong: Sequence[TopicCheck]) -> None:
+def _print_checks(checks: Sequence[TopicCheck]) -> None:
     for each in checks:
-        _warn(each.spec.name, each.warnings)
+        _report_warnings(each)
+    wrong = [each for each in checks if each.problems]
     if not wrong:
-        write_line("all topics are as the settings ask")
+        write_line("all topics meet the settings")
     for each in wrong:
-        beginning = "; ".join(each.problems)
-        write_line(
-            "\n".join([f"topic {each.spec.name} {beginning}", *requirement_lines(each.spec, each.actual)])
-        )
+        heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
+        write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
     missing = sum(each.actual is None for each in wrong)
     if missing:
         say(
-            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or make "
-            "them yourself, as `truthgate topics describe --for` writes them for Terraform, Strimzi and Kafka"
+            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
+            "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
         )
-    if len(wrong) > missing:
-        short = plural(len(wrong) - missing, "topic falls", "topics fall")
-        say(f"{short} short: truthgate alters none that is there")
+    if differing := len(wrong) - missing:
+        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
 
 
-def _warn(topic: str, warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        say(f"warning: topic {topic} {warning}")
+def _report_warnings(check: TopicCheck) -> None:
+    for warning in check.warnings:
+        say(f"warning: topic {check.spec.name} {warning}")
 
 
-def _code(problems: bool) -> ExitCode:
-    return ExitCode.WRONG_USAGE if problems else ExitCode.DONE
-
-
-def _table(outcomes: Sequence[TopicCheck]) -> Table:
-    table = Table("topic", "status", "falls short", box=None, pad_edge=False)
-    for outcome in outcomes:
-        style = _STYLES[outcome.status]
-        table.add_row(
-            outcome.spec.name,
-            f"[{style}]{outcome.status}[/]" if style else outcome.status,
-            "; ".join(outcome.problems),
-        )
-    return table
+def _exit_code(checks: Sequence[TopicCheck]) -> ExitCode:
+    return ExitCode.WRONG_USAGE if any(each.problems for each in checks) else ExitCode.DONE

@@ -1,12 +1,12 @@
-"""Reading topics from a command: a period of time, and outages."""
+"""Reading topics from a command: time ranges, missing topics and outages."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
 from streams.cli.command_output import UsageError, say
@@ -14,16 +14,15 @@ from streams.kafka.kafka_clients import CredentialsRefused, ServiceUnreachable, 
 from streams.kafka.topic_reader import Offsets, ReachabilityCheck, TopicReader, TopicSnapshot, open_reader
 from streams.settings import KafkaSettings
 
-#: A verdict is written after it was made, by far less than this; clocks of machines differ by far less, too.
+#: Far more than the delay between scoring and writing a verdict, and than the difference of clocks.
 SLACK: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """From ``since`` to ``until``, both aware, or without an end.
+    """The time from ``since`` to ``until``, both aware and optional.
 
-    Without a ``since`` it begins now, or as far back as there is: ``from_beginning``, or where ``until`` is
-    past.
+    Without ``since`` it begins now, or at the oldest record if ``from_beginning`` or ``until`` is past.
     """
 
     since: datetime | None = None
@@ -38,15 +37,18 @@ class TimeRange:
     async def batches(
         self, reader: TopicReader, log: TopicSnapshot, check: ReachabilityCheck
     ) -> AsyncGenerator[list[ConsumerRecord], None]:
-        """Give the records of the period, and some from just before and after it; some lists are empty.
+        """Yield the records of this time, and some from just before and after it; lists may be empty.
 
         Raises as :meth:`TopicReader.follow` and :meth:`TopicReader.read_between` do.
         """
-        begins = await self._begins(reader, log)
+        if self.since is not None:
+            begins = await offsets_at(reader, log, self.since - SLACK)
+        else:
+            begins = log.beginning_offsets if self.from_beginning or self.is_past else log.end_offsets
         if not self.is_past:
             reader.read_from(begins)
-            async with aclosing(reader.follow(check)) as coming:
-                async for records in coming:
+            async with aclosing(reader.follow(check)) as followed:
+                async for records in followed:
                     yield records
                     if self.is_past:
                         break
@@ -57,40 +59,35 @@ class TimeRange:
                 async for records in rest:
                     yield records
 
-    async def _begins(self, reader: TopicReader, log: TopicSnapshot) -> Offsets:
-        if self.since is not None:
-            return await offsets_at(reader, log, self.since - SLACK)
-        return log.beginning_offsets if self.from_beginning or self.is_past else log.end_offsets
 
-
-async def offsets_at(
-    reader: TopicReader, log: TopicSnapshot, moment: datetime
-) -> Mapping[TopicPartition, int]:
-    """Give of each partition the first offset at that time or later.
+async def offsets_at(reader: TopicReader, log: TopicSnapshot, time: datetime) -> Offsets:
+    """Return the first offset of each partition at this time or later.
 
     Raises as :meth:`TopicReader.snapshot` does.
     """
-    return await reader.offsets_since(max(0, round(moment.timestamp() * 1000)), log)
+    return await reader.offsets_since(max(0, round(time.timestamp() * 1000)), log)
 
 
 @contextmanager
 def refuse_missing_topics() -> Iterator[None]:
-    """Raise UsageError, with what to do, where a topic is described that is not there."""
+    """Raise UsageError, with the remedy, for a topic that does not exist."""
     try:
         yield
     except UnknownTopicOrPartitionError as error:
-        raise UsageError(f"topic {error.args[0]} is not there; `truthgate topics create` makes it") from error
+        raise UsageError(
+            f"topic {error.args[0]} does not exist; `truthgate topics create` creates it"
+        ) from error
 
 
 @asynccontextmanager
 async def open_topics(
     settings: KafkaSettings, *topics: str, **options: Any
 ) -> AsyncIterator[tuple[TopicReader, TopicSnapshot]]:
-    """Open topics to read, with how they stand now; ``options`` go to AIOKafkaConsumer.
+    """Open a reader of these topics with their current offsets; ``options`` go to AIOKafkaConsumer.
 
-    Raises UsageError when one is not there, KafkaError, ServiceUnreachable.
+    Raises UsageError if one does not exist, KafkaError, ServiceUnreachable.
     """
-    # What is deleted meanwhile is passed over: a command shows what there is.
+    # Records that are deleted meanwhile are skipped: a command shows what exists.
     async with open_reader(settings, *topics, auto_offset_reset="earliest", **options) as reader:
         with refuse_missing_topics():
             log = await reader.snapshot()
@@ -100,9 +97,9 @@ async def open_topics(
 async def follow(
     settings: KafkaSettings, *topics: str, period: TimeRange, check: ReachabilityCheck = check_reachable
 ) -> AsyncGenerator[ConsumerRecord, None]:
-    """Yield the records of the topics as they arrive, until the period ends or the reader leaves.
+    """Yield the records of the topics as they arrive, until the period ends or the generator is closed.
 
-    Raises as open_topics does, and as ``check``, which is awaited when nothing has come for a while.
+    Raises as open_topics does, and as ``check``, which is awaited when no record has come for a while.
     """
     async with (
         open_topics(settings, *topics) as (reader, log),
@@ -114,11 +111,11 @@ async def follow(
 
 
 class OutageReporter:
-    """A time in which Kafka does not answer: it is borne, and told once when it begins and when it ends.
+    """Tolerates an unresponsive Kafka, and reports the beginning and the end of each outage once.
 
     Args:
-        ask: asks whether it does; raises ServiceUnreachable.
-        tell: takes the lines for the person.
+        ask: checks whether Kafka answers; raises ServiceUnreachable.
+        tell: takes the lines for the user.
     """
 
     def __init__(self, ask: ReachabilityCheck = check_reachable, tell: Callable[[str], None] = say) -> None:
@@ -127,20 +124,20 @@ class OutageReporter:
         self._lasts = False
 
     async def check(self, settings: KafkaSettings) -> None:
-        """Ask whether Kafka answers; raises CredentialsRefused, for which no waiting helps."""
+        """Check whether Kafka answers; raises CredentialsRefused, which waiting cannot mend."""
         try:
             await self._ask(settings)
         except CredentialsRefused:
             raise
         except ServiceUnreachable as error:
             if not self._lasts:
-                self._tell(f"{error}; going on when it does, Ctrl-C ends")
+                self._tell(f"{error}; waiting until it answers, Ctrl-C ends")
             self._lasts = True
         else:
             self.clear()
 
     def clear(self) -> None:
-        """Note that Kafka answers, whether it did before or not."""
+        """Note that Kafka answers, after an outage or not."""
         if self._lasts:
             self._tell("Kafka answers again")
         self._lasts = False

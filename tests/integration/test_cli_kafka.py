@@ -99,7 +99,7 @@ async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(
     large = answer_line(1, metadata={"x": "y" * 3_000_000})
     file.write_text("\n".join([answer_line(0), large, answer_line(2)]))
     done = truthgate("replay", file, environment=variables(settings))
-    assert (done.returncode, f"{file}, line 2: the broker refuses it" in done.stderr) == (1, True)
+    assert (done.returncode, f"{file}, line 2: refused by the broker" in done.stderr) == (1, True)
     assert len(await consume_all(settings.kafka, topics.answers)) == 2
 
 
@@ -336,7 +336,7 @@ def test_a_topic_that_is_not_there_is_one_line_with_what_to_do(
     done = truthgate(
         *(lines if each == "LINES" else each for each in arguments), environment=variables(settings)
     )
-    told = f"topic {settings.kafka.topic_prefix}{topic} is not there; `truthgate topics create` makes it"
+    told = f"topic {settings.kafka.topic_prefix}{topic} does not exist; `truthgate topics create` creates it"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"truthgate: {told}\n")
 
 
@@ -422,7 +422,7 @@ def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_befor
     assert missing == ["0:4", "9:1"]
     again = truthgate("dead-letters", "replay", "--at", "0:1", environment=environment)
     assert again.returncode == 0
-    assert "dead letter 0:1: was sent again before; --all sends it once more" in again.stderr
+    assert "dead letter 0:1: was replayed before; --all sends it again" in again.stderr
 
 
 @pytest.mark.usefixtures("letters")
@@ -454,7 +454,7 @@ async def test_what_fails_for_the_same_reason_twice_is_left_alone_unless_asked_f
     again = replace(twice, headers=(*twice.headers, ("dlq.repeated", b"1")))
     await produce(settings.kafka, topics.dead_letters, [again])
     left = truthgate("dead-letters", "replay", environment=environment)
-    assert "1 left alone that failed for the same reason twice; see --repeated" in left.stderr
+    assert "1 skipped that failed twice for the same reason: see --repeated" in left.stderr
     assert "none sent" in left.stderr
     asked = truthgate("dead-letters", "replay", "--repeated", environment=environment)
     assert "1 dead letter sent" in asked.stderr
@@ -508,13 +508,13 @@ async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_new
     default = truthgate("dead-letters", "replay", environment=environment)
     assert default.returncode == 0
     assert f"1 dead letter sent to {topics.answers}" in default.stderr
-    assert "3 bad documents left alone; publish them anew, or see --documents" in default.stderr
+    assert "3 bad documents skipped: publish them again, or see --documents" in default.stderr
     dry = truthgate("dead-letters", "replay", "--documents", "--dry-run", environment=environment)
     assert f"2 dead letters would be sent to {topics.documents}" in dry.stderr
     asked = truthgate("dead-letters", "replay", "--documents", environment=environment)
     assert asked.returncode == 0
     assert f"2 dead letters sent to {topics.documents}" in asked.stderr
-    assert asked.stderr.count("left alone, its document has a newer record by now") == 1
+    assert asked.stderr.count("not sent, its document has a newer record") == 1
     records = await consume_all(settings.kafka, topics.documents)
     # Partitions are read in any order: the three bad ones are those that came first into theirs.
     sent = [record.value for record in records if record.partition != 0 or record.offset > 2]

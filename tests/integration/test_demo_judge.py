@@ -39,4 +39,4 @@ def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tm
 def test_a_demo_that_is_to_ask_and_is_told_nobody_is_one_line_and_wrong_usage() -> None:
     done = truthgate("demo", "--judges")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "truthgate: --judges: nobody is named (set judges.endpoints)\n"
+    assert done.stderr == "truthgate: --judges: no language model is configured (set judges.endpoints)\n"

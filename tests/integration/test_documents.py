@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.rules import Reason
-from streams.cli.dead_letters.archived_letters import ArchivedLetter
+from streams.cli.dead_letters.dead_letter_archive import ArchivedLetter
 from streams.documents.follower import HISTORY_DAYS, MAX_STORE_AGE_SECONDS, DocumentFollower, DocumentsLost
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import DATABASE_NAME

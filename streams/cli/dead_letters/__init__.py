@@ -1,4 +1,4 @@
-"""``truthgate dead-letters``: look at them, and send them again."""
+"""`truthgate dead-letters`: list, replay and discard."""
 
 from streams.cli.dead_letters.dead_letter_commands import app
 

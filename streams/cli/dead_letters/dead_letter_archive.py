@@ -1,8 +1,8 @@
-"""The dead-letter topic at one moment, and the record of what was replayed.
+"""The dead-letter topic: its letters, and which of them were replayed or discarded.
 
-Kafka cannot delete single records, so what was sent again or discarded is remembered as the committed
-offset of a consumer group: everything before it is done. With a selection, single letters beyond it
-are too; these stand in the commit's metadata, as ranges such as ``12-15,20``.
+Kafka cannot delete single records. What was replayed or discarded is therefore stored as the committed offset
+of a consumer group: everything before it is done. Single letters beyond it, which a selection leaves, are in
+the metadata of the commit, as ranges such as ``12-15,20``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, M
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from hashlib import sha256
+from typing import Any
 
 from aiokafka import ConsumerRecord, TopicPartition
 from aiokafka.errors import (
@@ -23,23 +24,174 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.dead_letters.archived_letters import ArchivedLetter, LetterLocation
+from streams.cli.command_output import UsageError, printable
+from streams.cli.record_sender import OutgoingRecord
 from streams.cli.topic_reading import open_topics
 from streams.delivery import dead_letters as header
 from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
+from streams.kafka.kafka_records import Headers
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 from streams.kafka.topics import Topics
+from streams.observability.failures import Stage
 from streams.settings import KafkaSettings, Settings
 
 # The brokers' default for offset.metadata.max.bytes.
 MAX_METADATA = 4096
 
+# Headers that are sent again: the next failure increments the attempts, keeps the time of the first one, and
+# compares its reason with the last.
+_SENT_HEADERS = frozenset(
+    {header.ATTEMPTS, header.FIRST_FAILED_AT, header.STAGE, header.ERROR_CLASS, header.REPEATED}
+)
+_LOCATION = re.compile(r"(\d{1,9}):(\d{1,18})")
 _RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
+
+# A cluster creates its offsets topic when the first group asks for it.
+_COORDINATOR_STARTS = (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    NotCoordinatorForGroupError,
+)
+_RETRY_SECONDS = 0.2
+
+#: The partition and offset of a letter.
+LetterLocation = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedLetter:
+    """One dead letter: its location, the original key and value, and headers with the reason."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+
+    @classmethod
+    def of(cls, record: ConsumerRecord) -> ArchivedLetter:
+        """Make a letter of a record, whatever its headers hold."""
+        return cls(record.partition, record.offset, record.key, record.value, tuple(record.headers))
+
+    @property
+    def location(self) -> str:
+        """The location in the topic: ``partition:offset``."""
+        return f"{self.partition}:{self.offset}"
+
+    def reason(self, name: str) -> str:
+        """Return one of the ``dlq.*`` headers as text, empty if it is missing."""
+        value = dict(self.headers).get(name)
+        return (value or b"").decode("utf-8", "replace")
+
+    @property
+    def record_digest(self) -> bytes:
+        """A value that letters about the same record share; a letter without its origin has its own.
+
+        Key and value count, too: in a recreated topic another record can have the same offset.
+        """
+        if not (topic := self.reason(header.TOPIC)):
+            return self.location.encode()
+        origin = (topic, self.reason(header.PARTITION), self.reason(header.OFFSET))
+        content = (self.key, self.value, self.reason(header.VALUE_SHA256))
+        return sha256(repr((origin, content)).encode()).digest()
+
+    @property
+    def location_only(self) -> ArchivedLetter:
+        """The letter without its content: all values together may exceed the memory."""
+        return ArchivedLetter(self.partition, self.offset, None, None, ())
+
+    @property
+    def failed_twice(self) -> bool:
+        """Whether it was replayed, and failed again for the same reason."""
+        return self.reason(header.REPEATED) not in {"", "0"}
+
+    def is_from(self, topic: str) -> bool:
+        """Return whether the record came from this topic."""
+        return self.reason(header.TOPIC) == topic
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the letter has the original value, and not only its size and hash."""
+        return not self.reason(header.VALUE_BYTES)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the value as JSON."""
+        return {
+            "partition": self.partition,
+            "offset": self.offset,
+            "key": None if self.key is None else self.key.decode("utf-8", "replace"),
+            "bytes": None if self.value is None else len(self.value),
+            "stage": self.reason(header.STAGE),
+            "class": self.reason(header.ERROR_CLASS),
+            "message": self.reason(header.ERROR_MESSAGE),
+            "topic": self.reason(header.TOPIC),
+            "original": f"{self.reason(header.PARTITION)}:{self.reason(header.OFFSET)}",
+            "attempts": self.reason(header.ATTEMPTS),
+            "first_failed_at": self.reason(header.FIRST_FAILED_AT),
+            "failed_twice": self.failed_twice,
+        }
+
+    @property
+    def summary(self) -> str:
+        """Location, stage, class and key in one line."""
+        key = "no key" if self.key is None else f"key {self.key.decode('utf-8', 'replace')}"
+        reason = " ".join(filter(None, (self.reason(header.STAGE), self.reason(header.ERROR_CLASS))))
+        return printable(f"{self.location}  {reason or 'no reason'}  {key}")
+
+    def to_record(self, topics: Topics) -> OutgoingRecord:
+        """Return the original record, for the topic it came from.
+
+        That is ``answers`` unless the letter names another input topic.
+        """
+        named = self.reason(header.TOPIC)
+        topic = named if named in {topics.documents, topics.ratings} else topics.answers
+        headers = tuple(
+            (name, value)
+            for name, value in self.headers
+            if not name.startswith(header.HEADER_PREFIX) or name in _SENT_HEADERS
+        )
+        return OutgoingRecord(topic, self.key, self.value, headers)
+
+
+class LetterFilter:
+    """Selects letters by stage and location, and knows which given locations had none.
+
+    Args:
+        stages: the stages at which letters failed; none selects all.
+        locations: ``PARTITION:OFFSET`` of letters; none selects all.
+
+    Raises:
+        UsageError: a location is malformed.
+    """
+
+    def __init__(self, stages: Sequence[Stage], locations: Sequence[str] = ()) -> None:
+        self._stages = frozenset(stages)
+        self._locations: set[LetterLocation] = set()
+        for each in locations:
+            if not (found := _LOCATION.fullmatch(each)):
+                raise UsageError(f"--at {each}: expected PARTITION:OFFSET of a dead letter, e.g. 0:12")
+            self._locations.add((int(found[1]), int(found[2])))
+        self._unmatched = set(self._locations)
+
+    def __call__(self, letter: ArchivedLetter) -> bool:
+        """Return whether the filter selects this letter."""
+        at = (letter.partition, letter.offset)
+        if self._locations and at not in self._locations:
+            return False
+        selected = not self._stages or letter.reason(header.STAGE) in self._stages
+        if selected:
+            self._unmatched.discard(at)
+        return selected
+
+    @property
+    def unmatched(self) -> list[LetterLocation]:
+        """The given locations without a selected letter, sorted."""
+        return sorted(self._unmatched)
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetSet:
-    """Everything below ``position``, and the ranges (first, last) beyond it; these ascend."""
+    """All offsets below ``position``, and the ascending ranges (first, last) beyond it."""
 
     position: int = 0
     beyond: tuple[tuple[int, int], ...] = ()
@@ -48,19 +200,19 @@ class OffsetSet:
         return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
 
     def plus(self, offsets: Iterable[int]) -> OffsetSet:
-        """Add these offsets."""
+        """Return the set with these offsets added."""
         return self.plus_ranges((offset, offset) for offset in offsets)
 
     def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
-        """Add these ranges (first, last)."""
+        """Return the set with these ranges (first, last) added."""
         (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
         return OffsetSet(last + 1, tuple(beyond))
 
     @property
     def metadata(self) -> str:
-        """What is beyond the position, for the commit; ranges that do not fit are left out, the last first.
+        """The ranges beyond the position, for the commit; the last ones are omitted if they do not fit.
 
-        What is left out may be replayed or listed once more: consumers of verdicts must stand repeats anyway.
+        Omitted letters may be replayed or listed again: consumers of verdicts must handle repeats anyway.
         """
         text = ""
         for first, last in self.beyond:
@@ -72,7 +224,7 @@ class OffsetSet:
 
     @classmethod
     def from_commit(cls, position: int, metadata: str) -> OffsetSet:
-        """Read what was committed; metadata that is not ours counts as none."""
+        """Parse a commit; foreign metadata counts as none."""
         if not _RANGES.fullmatch(metadata):
             return cls(position)
         bounds = (part.split("-") for part in metadata.split(",") if part)
@@ -80,10 +232,10 @@ class OffsetSet:
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join ranges, sorted by their first, that touch or overlap."""
-    whole = iter(ranges)
-    first, last = next(whole)
-    for start, end in whole:
+    """Join sorted ranges that touch or overlap."""
+    rest = iter(ranges)
+    first, last = next(rest)
+    for start, end in rest:
         if start > last + 1:
             yield first, last
             first, last = start, end
@@ -91,72 +243,21 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-# By partition: the time that counts, and the record.
-_Newest: TypeAlias = dict[int, tuple[int, ConsumerRecord]]
-
-
-async def newest_letters(settings: Settings, letters: Sequence[ArchivedLetter]) -> set[str]:
-    """Read the documents topic, and return the places of the letters whose record is the newest of its key.
-
-    As in the store of documents, within a partition the later record is newer, and between partitions the
-    one with the later time. A place that holds another record by now is not the letter's.
-
-    Raises:
-        UsageError: the topic is not there.
-        ServiceUnreachable: no broker answers, or reading does not get on.
-    """
-    keys = {letter.key for letter in letters}
-    topic = Topics(settings.kafka.topic_prefix).documents
-    seen: dict[bytes | None, _Newest] = {}
-    async with (
-        open_topics(settings.kafka, topic) as (reader, log),
-        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
-    ):
-        async for records in batches:
-            for record in records:
-                if record.key in keys:
-                    _note(seen.setdefault(record.key, {}), record)
-    return {letter.location for letter in letters if _is_newest(letter, seen.get(letter.key, {}))}
-
-
-def _note(newest: _Newest, record: ConsumerRecord) -> None:
-    earlier, _ = newest.get(record.partition, (record.timestamp, None))
-    newest[record.partition] = (max(earlier, record.timestamp), record)
-
-
-def _is_newest(letter: ArchivedLetter, newest: _Newest) -> bool:
-    if not newest:
-        return False
-    _, partition = max((since, partition) for partition, (since, _) in newest.items())
-    record = newest[partition][1]
-    place = (letter.reason(header.PARTITION), letter.reason(header.OFFSET))
-    return (str(record.partition), str(record.offset), record.value) == (*place, letter.value)
-
-
-# A cluster makes its offsets topic when the first group asks for it.
-_COORDINATOR_STARTS = (
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
-    NotCoordinatorForGroupError,
-)
-_RETRY_SECONDS = 0.2
-
-
 class LetterAction(StrEnum):
-    """What can have been done with a letter: the end of the name of the consumer group that remembers it."""
+    """What was done with a letter: the suffix of the consumer group that stores it."""
 
     REPLAYED = "dead-letters-replay"
     DISCARDED = "dead-letters-discard"
 
 
 class DeadLetterArchive:
-    """What the dead-letter topic held when it was looked at, and what was done with it.
+    """A snapshot of the dead-letter topic, with what was done with its letters.
 
     Args:
-        reader: of the topic, with a consumer of the group of ``doing``.
-        log: how far the topic goes.
-        done: what was done, by partition.
-        doing: what is remembered of letters from now on.
+        reader: of the topic, with a consumer of the group of ``action``.
+        log: the offsets of the snapshot.
+        done: the offsets of letters that were replayed or discarded, by partition.
+        action: what :meth:`remember` stores.
     """
 
     def __init__(
@@ -170,30 +271,30 @@ class DeadLetterArchive:
         self._log = log
         self._replayed = done[LetterAction.REPLAYED]
         self._discarded = done[LetterAction.DISCARDED]
-        self._doing = done[action]
+        self._remembered = done[action]
 
     async def letters(self, *, include_replayed: bool = True) -> AsyncGenerator[ArchivedLetter, None]:
         """Yield the letters that were not discarded, in order within a partition.
 
         Raises KafkaError, ServiceUnreachable.
         """
-        passed = [self._discarded] if include_replayed else [self._discarded, self._replayed]
+        skipped = [self._discarded] if include_replayed else [self._discarded, self._replayed]
         begins = {
-            at: max(begin, *(each[at.partition].position for each in passed))
+            at: max(begin, *(each[at.partition].position for each in skipped))
             for at, begin in self._log.beginning_offsets.items()
         }
         async with aclosing(self._reader.read_between(begins, self._log.end_offsets)) as batches:
             async for records in batches:
                 for letter in map(ArchivedLetter.of, records):
-                    if not any(letter.offset in each[letter.partition] for each in passed):
+                    if not any(letter.offset in each[letter.partition] for each in skipped):
                         yield letter
 
     def was_replayed(self, letter: ArchivedLetter) -> bool:
-        """Say whether this letter was sent again before."""
+        """Return whether this letter was replayed before."""
         return letter.offset in self._replayed[letter.partition]
 
     def was_replayed_at(self, location: LetterLocation) -> bool:
-        """Say whether there is a letter at this place that was sent again before."""
+        """Return whether this location has a letter that was replayed before."""
         partition, offset = location
         for at, begin in self._log.beginning_offsets.items():
             if at.partition == partition and begin <= offset < self._log.end_offsets[at]:
@@ -201,14 +302,14 @@ class DeadLetterArchive:
         return False
 
     async def remember(self, letters: Iterable[ArchivedLetter]) -> None:
-        """Commit that this was done with these letters."""
+        """Commit that the action was done with these letters."""
         offsets: dict[int, list[int]] = {}
         for letter in letters:
             offsets.setdefault(letter.partition, []).append(letter.offset)
         commit = {}
         for at in self._log.end_offsets:
             if more := offsets.get(at.partition):
-                done = self._doing[at.partition] = self._doing[at.partition].plus(more)
+                done = self._remembered[at.partition] = self._remembered[at.partition].plus(more)
                 commit[at] = OffsetAndMetadata(done.position, done.metadata)
         if commit:
             await self._reader.consumer.commit(commit)
@@ -218,18 +319,15 @@ class DeadLetterArchive:
 async def open_archive(
     settings: Settings, action: LetterAction = LetterAction.REPLAYED
 ) -> AsyncIterator[DeadLetterArchive]:
-    """Open the dead-letter topic. Raises UsageError when it is not there, KafkaError, ServiceUnreachable."""
+    """Open the dead-letter topic. Raises UsageError if it does not exist, KafkaError, ServiceUnreachable."""
     kafka = settings.kafka
     groups = {each: f"{kafka.consumer_group}-{each}" for each in LetterAction}
     topic = Topics(kafka.topic_prefix).dead_letters
     async with open_topics(kafka, topic, group_id=groups[action]) as (reader, log):
-        committed = {
-            each: await _committed(kafka, group, list(log.end_offsets)) for each, group in groups.items()
-        }
-        done = {
-            each: {at.partition: _offsets(found.get(at)) for at in log.end_offsets}
-            for each, found in committed.items()
-        }
+        done = {}
+        for each, group in groups.items():
+            committed = await _committed(kafka, group, list(log.end_offsets))
+            done[each] = {at.partition: _offsets(committed.get(at)) for at in log.end_offsets}
         yield DeadLetterArchive(reader, log, done, action)
 
 
@@ -240,13 +338,13 @@ def _offsets(committed: OffsetAndMetadata | None) -> OffsetSet:
 
 
 async def _committed(
-    settings: KafkaSettings, group: str, places: list[TopicPartition]
+    settings: KafkaSettings, group: str, partitions: list[TopicPartition]
 ) -> dict[TopicPartition, OffsetAndMetadata]:
     try:
         async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout_seconds):
             while True:
                 try:
-                    return dict(await admin.list_consumer_group_offsets(group, partitions=places))
+                    return dict(await admin.list_consumer_group_offsets(group, partitions=partitions))
                 except _COORDINATOR_STARTS:
                     await asyncio.sleep(_RETRY_SECONDS)
     except TimeoutError as error:

@@ -1,4 +1,4 @@
-"""``truthgate dead-letters``: look at them, send them again, and discard them."""
+"""`truthgate dead-letters`: list, replay and discard."""
 
 import asyncio
 from contextlib import aclosing
@@ -11,88 +11,109 @@ from rich.text import Text
 
 from streams.cli.command_output import ExitCode, UsageError, json_line, plural, printable, say, write_line
 from streams.cli.common_options import AsJson, ConfigFile
-from streams.cli.dead_letters.archived_letters import LetterFilter
-from streams.cli.dead_letters.dead_letter_archive import open_archive
-from streams.cli.dead_letters.dead_letter_replay import ReplayResult, discard, replay
+from streams.cli.dead_letters.dead_letter_archive import LetterFilter, open_archive
+from streams.cli.dead_letters.dead_letter_replay import discard, replay, report_no_letter
 from streams.cli.verdict_rendering import ResultConsole
 from streams.observability.failures import Stage
 from streams.settings import Settings, load_settings
 
-app = typer.Typer(help="Look at what could not be judged, send it again, or discard it.")
+app = typer.Typer(help="List dead letters, which could not be processed; replay or discard them.")
 
 StageOption = Annotated[
-    list[Stage] | None, typer.Option("--stage", help="Only what failed there; may be repeated.")
+    list[Stage] | None,
+    typer.Option("--stage", help="Only letters that failed at this stage; may be repeated."),
 ]
 LocationOption = Annotated[
-    list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this one; may be repeated.")
+    list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this letter; may be repeated.")
 ]
 
 
 @app.command("list")
 def list_letters(
     stage: StageOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N records.")
+    ] = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """List the dead letters: where each is, where and why it failed, and whether it was sent again.
+    """List the dead letters: location, origin, reason of the failure, and whether they were replayed.
 
-    Several letters about one record are one line, with their count: each worker writes one about a bad
-    document.
+    Letters about the same record share a line, with their count: each worker writes one about a bad document.
 
     Example: `truthgate dead-letters list --stage decode --limit 20`
     """
-    settings = load_settings(config)
-    found = asyncio.run(_list_records(settings, LetterFilter(stage or ()), limit))
+    found = asyncio.run(_list_records(load_settings(config), LetterFilter(stage or ()), limit))
     if as_json:
         for each in found:
-            write_line(json_line({**each.described, "letters": each.count, "replayed": each.replayed}))
+            write_line(json_line({**each.letter, "letters": each.count, "replayed": each.replayed}))
     elif found:
-        ResultConsole().print(_table(found))
+        columns = ("at", "from", "stage", "class", "tries", "first failed", "key")
+        table = Table(*columns, "letters", "replayed", "message", box=None, pad_edge=False)
+        for each in found:
+            names = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "message")
+            *cells, message = (Text(printable(str(each.letter[name] or ""))) for name in names)
+            replayed = "yes" if each.replayed else ""
+            table.add_row(each.location, *cells, str(each.count), replayed, message)
+        ResultConsole().print(table)
     else:
-        say("there are no dead letters" + (" of that stage" if stage else ""))
+        say("no dead letters" + (" of that stage" if stage else ""))
 
 
 @app.command("replay")
 def replay_letters(
     stage: StageOption = None,
     at: LocationOption = None,
-    again: Annotated[bool, typer.Option("--all", help="Those too that were sent again before.")] = False,
+    again: Annotated[bool, typer.Option("--all", help="Include letters that were replayed before.")] = False,
     documents: Annotated[
-        bool, typer.Option("--documents", help="Bad documents too, where no newer record replaced them.")
+        bool, typer.Option("--documents", help="Include bad documents without a newer record.")
     ] = False,
     repeated: Annotated[
-        bool, typer.Option("--repeated", help="Those too that failed for the same reason twice.")
+        bool, typer.Option("--repeated", help="Include letters that failed twice for the same reason.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write a line for each that would be sent, and send none.")
+        bool, typer.Option("--dry-run", help="Send nothing; write a line for each letter to be sent.")
     ] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Send dead letters again: the original bytes, key and headers, to the topic they came from.
+    """Send dead letters again, with the original key, value and headers, to the topic they came from.
 
-    Only what is there at the start is sent, so one that fails anew is not sent twice. What was
-    sent is remembered (consumer group `<group>-dead-letters-replay`) and left out the next time,
-    unless `--all` is given. What was sent again, and failed for the same reason (stage and class), is left
-    alone unless `--repeated` is given. Should the command be killed, a letter may be sent twice: its verdict
-    has the same id.
+    Only letters that exist at the start are sent, so one that fails again is not sent twice. What was sent is
+    stored in the consumer group `<group>-dead-letters-replay` and skipped next time, unless `--all` is given.
+    Letters that were replayed and failed again for the same reason (stage and class) are skipped unless
+    `--repeated` is given. If the command is killed, a letter may be sent twice: its verdict has the same id.
 
-    A bad document is put right by publishing it anew, and workers try to read it again when they start
-    with another release or with other settings for reading. So documents are left alone unless
-    `--documents` is given, and even then a document is sent only while its bad record is the newest of its
-    key: an old one never replaces a newer one.
+    To repair a bad document, publish it again. Workers retry it when they start with another release, or with
+    other settings for reading. Documents are therefore skipped unless `--documents` is given, and sent only
+    while the bad record is the newest of its key: an old record never replaces a newer one.
 
-    Where `--at` names a place at which there is no such letter, the exit code is 1.
+    The exit code is 1 if `--at` names a location without such a letter.
 
     Example: `truthgate dead-letters replay --stage score`
     """
-    chosen = LetterFilter(stage or (), at or ())
-    settings = load_settings(config)
-    resent = asyncio.run(
-        replay(settings, chosen, again=again, documents=documents, repeated=repeated, dry_run=dry_run)
+    selected = LetterFilter(stage or (), at or ())
+    result = asyncio.run(
+        replay(
+            load_settings(config),
+            selected,
+            again=again,
+            documents=documents,
+            repeated=repeated,
+            dry_run=dry_run,
+        )
     )
-    _tell(resent, "would be sent" if dry_run else "sent")
-    if resent.refused or resent.missing:
+    sent = "would be sent" if dry_run else "sent"
+    counts = [
+        f"{plural(count, 'dead letter')} {sent} to {topic}" for topic, count in sorted(result.sent.items())
+    ]
+    say(", ".join(counts) or f"none {sent}")
+    if result.documents_left:
+        say(
+            f"{plural(result.documents_left, 'bad document')} skipped: publish them again, or see --documents"
+        )
+    if result.failed_twice:
+        say(f"{result.failed_twice} skipped that failed twice for the same reason: see --repeated")
+    if result.refused or result.missing:
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
@@ -100,51 +121,39 @@ def replay_letters(
 def discard_letters(
     stage: StageOption = None,
     at: LocationOption = None,
-    every: Annotated[bool, typer.Option("--all", help="All that there are now.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All current letters.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Discard dead letters: they are not listed and not sent again any more.
+    """Discard dead letters: they are no longer listed or replayed.
 
-    They stay in their topic until its retention is over; what was discarded is remembered (consumer group
-    `<group>-dead-letters-discard`), and deleting that group brings them back. All letters about one record
-    go together.
+    They stay in the topic until its retention ends. What was discarded is stored in the consumer group
+    `<group>-dead-letters-discard`; deleting the group restores the letters. All letters about one record are
+    discarded together.
 
-    Where `--at` names a place at which there is no such letter, the exit code is 1.
+    The exit code is 1 if `--at` names a location without such a letter.
 
     Example: `truthgate dead-letters discard --at 0:12`
     """
     if not (stage or at or every):
         raise UsageError("name what to discard: --at, --stage, or --all")
-    chosen = LetterFilter(stage or (), at or ())
-    count = asyncio.run(discard(load_settings(config), chosen))
+    selected = LetterFilter(stage or (), at or ())
+    count = asyncio.run(discard(load_settings(config), selected))
     say(f"dead letters of {plural(count, 'record')} discarded")
-    for partition, offset in chosen.unmatched:
-        say(f"dead letter {partition}:{offset}: there is none of that stage, or none, or it was discarded")
-    if chosen.unmatched:
+    for location in selected.unmatched:
+        report_no_letter(location)
+    if selected.unmatched:
         raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def _tell(resent: ReplayResult, what: str) -> None:
-    counts = (
-        f"{plural(count, 'dead letter')} {what} to {topic}" for topic, count in sorted(resent.sent.items())
-    )
-    say(", ".join(counts) or f"none {what}")
-    if resent.documents_left:
-        left = plural(resent.documents_left, "bad document")
-        say(f"{left} left alone; publish them anew, or see --documents")
-    if resent.failed_twice:
-        say(f"{resent.failed_twice} left alone that failed for the same reason twice; see --repeated")
 
 
 @dataclass(slots=True)
 class _ListedRecord:
-    """The first letter about a record, how many there are, and whether one of them was sent again.
+    """The first letter about a record, the number of its letters, and whether one was replayed.
 
-    Of the letter only what is shown: all the values together may be larger than the memory.
+    Without the value: all values together may exceed the memory.
     """
 
-    place: str
-    described: dict[str, Any]
+    location: str
+    letter: dict[str, Any]
     replayed: bool
     count: int = 1
 
@@ -163,13 +172,3 @@ async def _list_records(
                     letter.location, letter.to_json(), archive.was_replayed(letter)
                 )
     return list(found.values())
-
-
-def _table(found: list[_ListedRecord]) -> Table:
-    columns = ("at", "from", "stage", "class", "tries", "first failed", "key")
-    table = Table(*columns, "letters", "replayed", "message", box=None, pad_edge=False)
-    for each in found:
-        names = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "message")
-        *cells, message = (Text(printable(str(each.described[name] or ""))) for name in names)
-        table.add_row(each.place, *cells, str(each.count), "yes" if each.replayed else "", message)
-    return table

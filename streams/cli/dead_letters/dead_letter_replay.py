@@ -1,19 +1,23 @@
-"""One replay of dead letters: which are sent, each record once, and what becomes of them; or none ever."""
+"""Replaying and discarding dead letters: each record once, and documents only while they are the newest."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 
+from aiokafka import ConsumerRecord
+
 from streams.cli.command_output import say, write_line
-from streams.cli.dead_letters.archived_letters import ArchivedLetter, LetterFilter, LetterLocation
 from streams.cli.dead_letters.dead_letter_archive import (
+    ArchivedLetter,
     DeadLetterArchive,
     LetterAction,
-    newest_letters,
+    LetterFilter,
+    LetterLocation,
     open_archive,
 )
 from streams.cli.record_sender import OnSettled, OutgoingRecord, open_sender
+from streams.cli.topic_reading import open_topics
 from streams.delivery import dead_letters as header
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer
@@ -21,19 +25,22 @@ from streams.settings import Settings
 
 Send = Callable[[ArchivedLetter, OutgoingRecord, OnSettled], Awaitable[None]]
 
+#: The records of one key by partition: the latest time there, and the newest record.
+_NewestRecords = dict[int, tuple[int, ConsumerRecord]]
+
 
 class ReplayResult:
-    """What became of the letters of one replay.
+    """The outcome of one replay.
 
-    Of letters that are sent or passed over only their places are kept: all the values together may be larger
-    than the memory. Those of documents that wait are kept whole.
+    Only the locations of letters that were sent or skipped are stored: all values together may exceed the
+    memory. Letters of documents are stored as a whole until they are sent.
 
     Attributes:
         sent: how many records were sent, by topic.
         refused: how many letters could not be sent.
-        documents_left: how many bad documents were left alone.
-        failed_twice: how many letters were left alone that failed for the same reason twice.
-        missing: how many places were named at which there is no such letter.
+        documents_left: how many bad documents were left.
+        failed_twice: how many letters were left that failed twice for the same reason.
+        missing: how many given locations have no such letter.
     """
 
     def __init__(self, topics: Topics, send: Send, *, documents: bool, repeated: bool = False) -> None:
@@ -46,70 +53,56 @@ class ReplayResult:
         self._send = send
         self._documents = documents
         self._repeated = repeated
-        self._held: list[ArchivedLetter] = []
-        self._about: dict[bytes, list[ArchivedLetter]] = {}
+        self._waiting: list[ArchivedLetter] = []
+        self._duplicates: dict[bytes, list[ArchivedLetter]] = {}
         self._done: list[tuple[ArchivedLetter, bytes]] = []
 
     async def process(self, letter: ArchivedLetter) -> None:
-        """Send a letter, unless one about the same record was taken before; documents wait."""
+        """Send a letter, unless one about the same record was processed before; documents wait."""
         if letter.failed_twice and not self._repeated:
             self.failed_twice += 1
-            return
-        if letter.record_digest in self._about:
-            self._about[letter.record_digest].append(letter.location_only)
-            return
-        self._about[letter.record_digest] = []
-        if letter.is_from(self._topics.documents):
-            self._hold(letter)
-        elif letter.has_value:
-            await self._again(letter)
+        elif letter.record_digest in self._duplicates:
+            self._duplicates[letter.record_digest].append(letter.location_only)
         else:
-            self._pass_over(letter)
+            self._duplicates[letter.record_digest] = []
+            is_document = letter.is_from(self._topics.documents)
+            if is_document and not self._documents:
+                self.documents_left += 1
+            elif not letter.has_value:
+                self.refused += 1
+                origin = f"{letter.reason(header.TOPIC)} {letter.to_json()['original']}"
+                say(f"dead letter {letter.location}: value too large for the topic, see {origin}")
+            elif is_document:
+                self._waiting.append(letter)
+            else:
+                await self._send_again(letter)
 
     async def process_documents(self, settings: Settings) -> None:
-        """Send those of the documents that waited whose record is still the newest of its key."""
-        newest = await newest_letters(settings, self._held) if self._held else set()
-        for letter in self._held:
+        """Send the waiting documents whose record is still the newest of its key."""
+        newest = await newest_letters(settings, self._waiting) if self._waiting else set()
+        for letter in self._waiting:
             if letter.location in newest:
-                await self._again(letter)
+                await self._send_again(letter)
             else:
-                say(f"dead letter {letter.location}: left alone, its document has a newer record by now")
+                say(f"dead letter {letter.location}: not sent, its document has a newer record")
 
-    def report_missing(self, place: LetterLocation, *, sent_before: bool) -> None:
-        """Say why nothing is sent of a place that was named."""
-        at = ":".join(map(str, place))
+    def report_missing(self, location: LetterLocation, *, sent_before: bool) -> None:
+        """Report why nothing is sent for a given location."""
+        at = ":".join(map(str, location))
         if sent_before:
-            say(f"dead letter {at}: was sent again before; --all sends it once more")
+            say(f"dead letter {at}: was replayed before; --all sends it again")
         else:
             self.missing += 1
-            say(f"dead letter {at}: there is none of that stage, or none, or it was discarded")
+            report_no_letter(location)
 
     @property
     def done(self) -> list[ArchivedLetter]:
-        """The letters that need not be sent again: those that were sent, and those about the same records.
+        """The locations of the letters that were sent, and of their duplicates."""
+        return [each for sent, record in self._done for each in (sent, *self._duplicates[record])]
 
-        Of each only the place, without key, value and headers.
-        """
-        return [each for place, record in self._done for each in (place, *self._about[record])]
-
-    def _hold(self, letter: ArchivedLetter) -> None:
-        if not self._documents:
-            self.documents_left += 1
-        elif letter.has_value:
-            self._held.append(letter)
-        else:
-            self._pass_over(letter)
-
-    async def _again(self, letter: ArchivedLetter) -> None:
+    async def _send_again(self, letter: ArchivedLetter) -> None:
         record = letter.to_record(self._topics)
         await self._send(letter, record, partial(self._settle, letter, record.topic))
-
-    def _pass_over(self, letter: ArchivedLetter) -> None:
-        self.refused += 1
-        original = f"{letter.reason(header.TOPIC)} {letter.to_json()['original']}"
-        say(
-            f"dead letter {letter.location}: its value was too large to be kept here; it came from {original}"
-        )
 
     def _settle(self, letter: ArchivedLetter, topic: str, refusal: BadAnswer | None) -> None:
         if refusal is None:
@@ -117,7 +110,13 @@ class ReplayResult:
             self._done.append((letter.location_only, letter.record_digest))
         else:
             self.refused += 1
-            say(f"dead letter {letter.location}: the broker refuses it: {refusal.error_class}")
+            say(f"dead letter {letter.location}: refused by the broker: {refusal.error_class}")
+
+
+def report_no_letter(location: LetterLocation) -> None:
+    """Report that a given location has no letter that the filter selects."""
+    at = ":".join(map(str, location))
+    say(f"dead letter {at}: does not exist, was discarded, or failed at another stage")
 
 
 async def replay(
@@ -129,61 +128,66 @@ async def replay(
     repeated: bool,
     dry_run: bool,
 ) -> ReplayResult:
-    """Send the chosen dead letters to the topics that they came from.
+    """Send the selected dead letters to the topics that they came from.
 
     Args:
-        settings: where the cluster is.
-        letter_filter: which letters.
-        again: those too that were sent before.
-        documents: bad documents too, each only while its record is the newest of its key.
-        repeated: those too that failed for the same reason twice.
-        dry_run: send nothing and write a line for each that would be sent.
+        settings: name the cluster and the topics.
+        letter_filter: selects the letters.
+        again: include letters that were replayed before.
+        documents: include bad documents, each only while its record is the newest of its key.
+        repeated: include letters that failed twice for the same reason.
+        dry_run: send nothing, and write a line for each letter that would be sent.
 
     Raises:
-        UsageError: a topic is not there.
+        UsageError: a topic does not exist.
         ServiceUnreachable: no broker answers.
         InfrastructureFailure: a record could not be delivered.
     """
     topics = Topics(settings.kafka.topic_prefix)
     async with open_archive(settings) as archive:
-        kinds = {"documents": documents, "repeated": repeated}
-        pretended = nullcontext(ReplayResult(topics, _print_only, **kinds))
-        opened = pretended if dry_run else _sending(settings, topics, archive, **kinds)
-        async with opened as resent, aclosing(archive.letters(include_replayed=again)) as letters:
+        included = {"documents": documents, "repeated": repeated}
+        dry = nullcontext(ReplayResult(topics, _print_only, **included))
+        opened = dry if dry_run else _open_replay(settings, topics, archive, **included)
+        async with opened as result, aclosing(archive.letters(include_replayed=again)) as letters:
             async for letter in letters:
                 if letter_filter(letter):
-                    await resent.process(letter)
-            await resent.process_documents(settings)
-        for place in letter_filter.unmatched:
-            resent.report_missing(place, sent_before=not again and archive.was_replayed_at(place))
-        return resent
+                    await result.process(letter)
+            await result.process_documents(settings)
+        for location in letter_filter.unmatched:
+            result.report_missing(location, sent_before=not again and archive.was_replayed_at(location))
+        return result
 
 
 @asynccontextmanager
-async def _sending(
-    settings: Settings, topics: Topics, archive: DeadLetterArchive, **kinds: bool
+async def _open_replay(
+    settings: Settings, topics: Topics, archive: DeadLetterArchive, **included: bool
 ) -> AsyncIterator[ReplayResult]:
     async with open_sender(settings, *topics.inputs) as sender:
 
-        async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-            await sender.send(record, outcome)
+        async def send(_: ArchivedLetter, record: OutgoingRecord, on_settled: OnSettled) -> None:
+            await sender.send(record, on_settled)
 
-        resent = ReplayResult(topics, send, **kinds)
+        result = ReplayResult(topics, send, **included)
         try:
-            yield resent
+            yield result
             await sender.finish()
         finally:
-            # Also when something fails half-way: what was sent is not to be sent again.
-            await archive.remember(resent.done)
+            # After a failure, too: letters that were sent are not to be sent again.
+            await archive.remember(result.done)
+
+
+async def _print_only(letter: ArchivedLetter, record: OutgoingRecord, on_settled: OnSettled) -> None:
+    write_line(f"{letter.summary}  to {record.topic}")
+    on_settled(None)
 
 
 async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
-    """Have the chosen dead letters never listed or sent again; returns of how many records they were.
+    """Discard the selected dead letters and their duplicates, and return the number of their records.
 
-    Those about the same record go together. Raises as :func:`replay` does.
+    Raises as :func:`replay` does.
     """
     letters_of: dict[bytes, list[ArchivedLetter]] = {}
-    meant: set[bytes] = set()
+    selected: set[bytes] = set()
     async with (
         open_archive(settings, LetterAction.DISCARDED) as archive,
         aclosing(archive.letters()) as letters,
@@ -191,11 +195,41 @@ async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
         async for letter in letters:
             letters_of.setdefault(letter.record_digest, []).append(letter.location_only)
             if letter_filter(letter):
-                meant.add(letter.record_digest)
-        await archive.remember(each for record in meant for each in letters_of[record])
-    return len(meant)
+                selected.add(letter.record_digest)
+        await archive.remember(each for record in selected for each in letters_of[record])
+    return len(selected)
 
 
-async def _print_only(letter: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-    write_line(f"{letter.summary}  to {record.topic}")
-    outcome(None)
+async def newest_letters(settings: Settings, letters: Sequence[ArchivedLetter]) -> set[str]:
+    """Read the documents topic, and return the locations of letters whose record is the newest of its key.
+
+    As in a worker's store, the later record is newer within a partition, and between partitions the one
+    with the later timestamp. An offset that has another record by now is not the letter's.
+
+    Raises:
+        UsageError: the topic does not exist.
+        ServiceUnreachable: no broker answers, or reading stalls.
+    """
+    keys = {letter.key for letter in letters}
+    topic = Topics(settings.kafka.topic_prefix).documents
+    newest: dict[bytes | None, _NewestRecords] = {}
+    async with (
+        open_topics(settings.kafka, topic) as (reader, log),
+        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
+    ):
+        async for records in batches:
+            for record in records:
+                if record.key in keys:
+                    of_key = newest.setdefault(record.key, {})
+                    earlier, _ = of_key.get(record.partition, (record.timestamp, None))
+                    of_key[record.partition] = (max(earlier, record.timestamp), record)
+    return {letter.location for letter in letters if _is_newest(letter, newest.get(letter.key, {}))}
+
+
+def _is_newest(letter: ArchivedLetter, newest: _NewestRecords) -> bool:
+    if not newest:
+        return False
+    _, partition = max((timestamp, partition) for partition, (timestamp, _) in newest.items())
+    record = newest[partition][1]
+    origin = (letter.reason(header.PARTITION), letter.reason(header.OFFSET))
+    return (str(record.partition), str(record.offset), record.value) == (*origin, letter.value)

@@ -1,4 +1,4 @@
-"""``truthgate demo``: the whole of truthgate on this machine, with nothing to set up."""
+"""`truthgate demo`: all of truthgate on this machine, without setup."""
 
 from streams.cli.demo.demo_command import demo
 

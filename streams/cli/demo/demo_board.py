@@ -1,9 +1,8 @@
-"""What the demo has seen, as a live table or plain lines."""
+"""The results of the demo, as a live table or as plain lines."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -24,16 +23,24 @@ from streams.cli.verdict_rendering import (
 from streams.pipeline.verdict import WRONG_STATUSES, fault_evidence, marked_claims, verdict_id
 from streams.rates import Tally, add_to_tallies
 
-# The terminal shows a few; the rest is counted.
-_RECENT = 100
+# A terminal displays a few of them.
+_RECENT_VERDICTS = 100
+
+_REFRESHES_PER_SECOND = 8
+# Lines of the screen besides the rows of verdicts: headings, blank lines and the status line.
+_OTHER_LINES = 7
+_MIN_ROWS = 3
+_FIXED_COLUMNS = 58
+_MAX_CLAIMS = 3
+_MIN_EXCERPT = 20
 
 
 class DemoBoard:
-    """Collects outcomes until every answer that was to be sent has one.
+    """Collects outcomes until every answer has one.
 
     Args:
         answer_ids: the answers that must get a verdict.
-        dead_letters: how many dead letters are expected beside them.
+        dead_letters: the expected number of dead letters.
     """
 
     def __init__(self, answer_ids: Iterable[str], dead_letters: int = 0) -> None:
@@ -48,86 +55,72 @@ class DemoBoard:
         self.recent: list[Verdict] = []
 
     def add(self, verdict: Verdict) -> bool:
-        """Take a verdict in; False when it was seen before, or is not one of ours."""
+        """Add a verdict; return False if it was added before, or is not of this demo."""
         if verdict.verdict_id not in self._missing:
             self.repeated += verdict.verdict_id in self._expected
             return False
         self._missing.remove(verdict.verdict_id)
         self.decisions[verdict.decision] += 1
         self.tallies = add_to_tallies(self.tallies, verdict)
-        self.recent = [*self.recent, verdict][-_RECENT:]
+        self.recent = [*self.recent, verdict][-_RECENT_VERDICTS:]
         return True
-
-    def add_dead_letter(self) -> None:
-        """Take a dead letter in."""
-        self.letters += 1
 
     @property
     def total(self) -> int:
-        """How many outcomes are expected in all."""
+        """The number of expected outcomes."""
         return len(self._expected) + self._expected_letters
 
     @property
     def settled(self) -> int:
-        """How many outcomes there are."""
+        """The number of outcomes so far."""
         return len(self._expected) - len(self._missing) + min(self.letters, self._expected_letters)
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was sent has its verdict or its dead letter."""
+        """Whether every answer has its verdict or its dead letter."""
         return self.settled == self.total
 
     def summary(self) -> str:
-        """Say what came of all answers, in one line."""
-        told = [
-            f"{self.decisions['auto_send']} sent",
-            f"{self.decisions['review']} for review",
-            f"{self.decisions['blocked']} blocked",
-        ]
-        letters = plural(self.letters, "dead letter")
-        lost = f"{self.total - self.settled} lost"
-        return f"{plural(self.decisions.total(), 'answer')} judged: {', '.join(told)}; {letters}, {lost}"
+        """Return the number of outcomes of each kind in one line."""
+        sent, review, blocked = (self.decisions[each] for each in ("auto_send", "review", "blocked"))
+        letters, lost = plural(self.letters, "dead letter"), self.total - self.settled
+        return (
+            f"{plural(self.decisions.total(), 'answer')} scored: {sent} sent, {review} to review, "
+            f"{blocked} blocked; {letters}, {lost} lost"
+        )
 
 
-_REFRESHES_A_SECOND = 8
-# What is on the screen beside the rows of verdicts: headings, blank lines and the line at the end.
-_OTHER_LINES = 7
-_MIN_ROWS = 3
-_FIXED_COLUMNS = 58
-_MAX_CLAIMS = 3
-_MIN_EXCERPT = 20
-
-#: Shows the board; the verdict is the one that is new, if one is.
+#: Displays the board, with the new verdict if there is one.
 Show = Callable[[DemoBoard, Verdict | None], None]
 
 
 @contextmanager
 def open_display(console: Console, *, plain: bool) -> Iterator[Show]:
-    """Give what shows the demo: tables that are drawn anew, or a line a verdict for pipes and files."""
+    """Open the display: live tables on a terminal, or a line per verdict in pipes and files."""
+
+    def print_line(_: DemoBoard, verdict: Verdict | None) -> None:
+        if verdict is not None:
+            console.print(verdict_with_claims(verdict), soft_wrap=True)
+
     if plain or not console.is_terminal:
-        yield partial(_line, console)
+        yield print_line
         return
-    with Live(console=console, refresh_per_second=_REFRESHES_A_SECOND, vertical_overflow="crop") as display:
+    with Live(console=console, refresh_per_second=_REFRESHES_PER_SECOND, vertical_overflow="crop") as display:
         yield lambda board, _: display.update(tables(board, console.width, console.height))
 
 
-def _line(console: Console, _: DemoBoard, verdict: Verdict | None) -> None:
-    if verdict is not None:
-        console.print(verdict_with_claims(verdict), soft_wrap=True)
-
-
 def tables(board: DemoBoard, width: int, height: int) -> RenderableType:
-    """Lay the board out for a terminal of this size."""
+    """Render the board for a terminal of this size."""
     claims = _claims(board)
     rows = max(_MIN_ROWS, height - _OTHER_LINES - len(board.tallies) - len(claims))
-    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), _state(board))
+    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), _status_line(board))
 
 
 def _claims(board: DemoBoard) -> tuple[Text, ...]:
-    """Give what the newest answer with a wrong claim says, and the documents, under a heading."""
+    """Render the claims of the newest answer with a wrong one, under a heading."""
     for verdict in reversed(board.recent):
         if any(claim.status in WRONG_STATUSES for claim in marked_claims(verdict)):
-            heading = Text(f"what the documents say of {printable(verdict.answer_id)}", "bold")
+            heading = Text(f"claims of {printable(verdict.answer_id)}", "bold")
             lines = (Text(), heading, *claim_lines(verdict, _MAX_CLAIMS))
             for line in lines:
                 line.no_wrap, line.overflow = True, "ellipsis"
@@ -136,7 +129,7 @@ def _claims(board: DemoBoard) -> tuple[Text, ...]:
 
 
 def rates(board: DemoBoard) -> Table:
-    """Lay out how often answers are untrue, per message type, with bounds, and how faithful."""
+    """Render the rate of untrue answers per message type, with its bounds, and the faithfulness."""
     table = Table("message type", box=None, pad_edge=False, header_style="bold")
     faithful = any(tally.faithfulness_answers for tally in board.tallies.values())
     for heading in ("answers", "scored", "blocked", "untrue", "95% bounds", *["faithful"] * faithful):
@@ -144,15 +137,11 @@ def rates(board: DemoBoard) -> Table:
     for name, tally in sorted(board.tallies.items(), key=lambda item: -item[1].answers):
         counts = map(str, (tally.answers, tally.scored, tally.hallucinated))
         share = "-" if tally.faithfulness is None else f"{tally.faithfulness:.0%}"
-        table.add_row(humanize_code(name), *counts, *_rate(tally), *[share] * faithful)
+        rate, bounds = "-", "not scored"
+        if tally.rate is not None:
+            rate, bounds = f"{tally.rate:.0%}", " to ".join(f"{each:.0%}" for each in tally.bounds)
+        table.add_row(humanize_code(name), *counts, rate, bounds, *[share] * faithful)
     return table
-
-
-def _rate(tally: Tally) -> tuple[str, str]:
-    if tally.rate is None:
-        return "-", "not scored"
-    low, high = tally.bounds
-    return f"{tally.rate:.0%}", f"{low:.0%} to {high:.0%}"
 
 
 def _verdicts(board: DemoBoard, rows: int, width: int) -> Table:
@@ -179,7 +168,7 @@ def _faults(verdict: Verdict, width: int) -> Text:
     return highlighted_excerpt(verdict.answer, spans, width, width // 3, "bold white on red")
 
 
-def _state(board: DemoBoard) -> Text:
+def _status_line(board: DemoBoard) -> Text:
     text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
     for decision in DECISION_STYLES:
         text.append(f"{board.decisions[decision]} {humanize_code(decision)}  ", DECISION_STYLES[decision])

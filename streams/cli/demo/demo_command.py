@@ -1,4 +1,4 @@
-"""The command: starts Kafka and the worker, runs the sample through, and clears everything away."""
+"""`truthgate demo`: start Kafka and a worker, process the sample, and clean up."""
 
 import asyncio
 import json
@@ -36,10 +36,10 @@ from streams.settings import (
     variable_name,
 )
 
-# Two show that work is shared out by conversation, and start as fast as one.
+# Two show that work is distributed by conversation, and start as fast as one.
 _PARTITIONS = 2
 
-# The demo lasts for less than a minute: with these there is something to see on the page.
+# The demo takes less than a minute: with these windows the page has something to show.
 _RATES = RatesSettings(
     windows=(
         RateWindowSettings(size_seconds=60, hop_seconds=5),
@@ -58,48 +58,46 @@ def demo(
         Language, typer.Option(help="The sample: Dutch as written, or its English translation.")
     ] = "nl",
     rate: Annotated[
-        float, typer.Option(min=0, metavar="N", help="Answers a second; 0 is as fast as it goes.")
+        float, typer.Option(min=0, metavar="N", help="Answers per second; 0 is as fast as possible.")
     ] = 2,
     port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="Where the worker serves its page; taken: a free one is used. Default: as configured "
-            "(web.port), 6066.",
+            help="The port of the worker's page, or a free one if it is in use. Default: web.port (6066).",
         ),
     ] = None,
     judges: Annotated[
         bool,
         typer.Option(
             "--judges",
-            help="Ask the language models that your settings name (judges.endpoints), as a worker does.",
+            help="Ask the language models of your settings (judges.endpoints), as a worker does.",
         ),
     ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live table.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Write lines instead of a live table.")] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep Kafka and the worker running at the end.")
     ] = False,
 ) -> None:
-    """Show the whole of truthgate on this machine: Kafka, a worker, and a sample chat log judged live.
+    """Run all of truthgate on this machine: Kafka, a worker, and a sample chat log scored live.
 
-    Needs nothing but `pip install 'truthgate[demo]'`. The first run fetches Apache Kafka (44 MB).
-    It ends by itself when every sample answer has its verdict, and leaves nothing behind. Meanwhile
-    its page, by default http://127.0.0.1:6066/, shows how often answers are untrue, and which were blocked
-    and why.
+    Needs only `pip install 'truthgate[demo]'`. The first run downloads Apache Kafka (44 MB). The demo ends
+    when every sample answer has its verdict, and removes its files. Meanwhile its page, by default
+    http://127.0.0.1:6066/, shows the rate of untrue answers, and which were blocked and why.
 
     Example: `truthgate demo --rate 5`
     """
     own = load_settings()
-    asked = _judges(own) if judges else None
+    own_judges = _judges(own) if judges else None
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
-        with _stopped_in_order(), _reporting(folder):
+        with _signals_as_ctrl_c(), _exit_codes(folder):
             own_port = _port(own.web.port if port is None else port)
-            board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
+            board = _demo(folder, own_judges, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
         if not keep:
-            say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it there")
+            say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it")
     except (KeyboardInterrupt, UsageError):
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -107,11 +105,9 @@ def demo(
 
 
 def _judges(settings: Settings) -> JudgeSettings:
-    """Give the judges of a person's settings."""
-    asking = settings.judges
-    if not asking.endpoints:
-        raise UsageError("--judges: nobody is named (set judges.endpoints)")
-    return asking
+    if not settings.judges.endpoints:
+        raise UsageError("--judges: no language model is configured (set judges.endpoints)")
+    return settings.judges
 
 
 def _demo(
@@ -124,25 +120,23 @@ def _demo(
     plain: bool,
     keep: bool,
 ) -> DemoBoard:
-    say("starting Apache Kafka (the first time it is fetched, 44 MB)")
+    say("starting Apache Kafka (the first run downloads it, 44 MB)")
     with EmbeddedKafka() as kafka:
         say(f"Kafka runs at {kafka.bootstrap_servers}; the worker's log is {folder / 'worker.log'}")
-        sections = _sections(kafka.bootstrap_servers, folder, port) | ({"judges": judges} if judges else {})
+        sections: dict[str, BaseModel] = {
+            "kafka": KafkaSettings(bootstrap_servers=kafka.bootstrap_servers),
+            "topics": TopicSettings(partitions=_PARTITIONS),
+            "documents": DocumentSettings(store=folder / "documents"),
+            "web": WebSettings(host=LOOPBACK, port=port, texts=True),  # its customers are invented
+            "rates": _RATES,
+            "alerts": _ALERTS,
+        }
+        if judges:
+            sections["judges"] = judges
         worker = WorkerProcess(_variables(sections), folder / "worker.log")
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with open_display(ResultConsole(), plain=plain) as show:
             return asyncio.run(run_demo(DemoPlan(settings, language, rate, port, keep), worker, show))
-
-
-def _sections(bootstrap_servers: str, folder: Path, port: int) -> dict[str, BaseModel]:
-    return {
-        "kafka": KafkaSettings(bootstrap_servers=bootstrap_servers),
-        "topics": TopicSettings(partitions=_PARTITIONS),
-        "documents": DocumentSettings(store=folder / "documents"),
-        "web": WebSettings(host=LOOPBACK, port=port, texts=True),  # its customers are invented
-        "rates": _RATES,
-        "alerts": _ALERTS,
-    }
 
 
 def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
@@ -154,13 +148,13 @@ def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
 
 
 def _as_json(section: BaseModel) -> dict[str, Any]:
-    """Give what is set of a section as values of JSON, secrets too, which pydantic would hide."""
-    plain: dict[str, Any] = json.loads(json.dumps(section.model_dump(exclude_unset=True), default=_plain))
-    return plain
+    """Return the given values of a section as JSON, with secrets, which pydantic would hide."""
 
+    def plain(value: Any) -> str:
+        return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
-def _plain(value: Any) -> str:
-    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+    values: dict[str, Any] = json.loads(json.dumps(section.model_dump(exclude_unset=True), default=plain))
+    return values
 
 
 def _port(wanted: int) -> int:
@@ -168,13 +162,13 @@ def _port(wanted: int) -> int:
         return wanted
     (free,) = free_ports(1)
     if wanted:
-        say(f"port {wanted} is taken, so the worker serves its pages on port {free}")
+        say(f"port {wanted} is in use; the worker's page is on port {free}")
     return free
 
 
 @contextmanager
-def _stopped_in_order() -> Iterator[None]:
-    """Let a request to end, or the terminal's going away, clear up as Ctrl-C does."""
+def _signals_as_ctrl_c() -> Iterator[None]:
+    """Clean up on SIGTERM and SIGHUP as on Ctrl-C."""
     signals = (signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(each, _interrupt) for each in signals]
     try:
@@ -185,14 +179,15 @@ def _stopped_in_order() -> Iterator[None]:
 
 
 def _interrupt(*_: object) -> None:
-    # A shell that starts the demo in the background has Ctrl-C ignored; to be asked to end still counts.
+    # A shell that starts the demo in the background ignores Ctrl-C for it; SIGTERM still counts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         raise KeyboardInterrupt
     signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
-def _reporting(folder: Path) -> Iterator[None]:
+def _exit_codes(folder: Path) -> Iterator[None]:
+    """Raise the errors of the demo as CommandFailed, each with its exit code."""
     try:
         yield
     except MissingExtra as error:

@@ -1,4 +1,4 @@
-"""The course of the demo: topics, documents, worker, chat log, verdicts."""
+"""The run of the demo: topics, documents, worker, answers, verdicts."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from typing import Any, Literal, Self, TypeVar
 import httpx2
 
 from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
-from streams.cli.command_files import InputErrors
+from streams.cli.command_errors import InputErrors
 from streams.cli.command_output import say
 from streams.cli.demo.demo_board import DemoBoard, Show
 from streams.cli.record_sender import OutgoingRecord, open_sender, send_all
@@ -31,37 +31,44 @@ from streams.settings import ENV_PREFIX, Settings, variable_name
 Language = Literal["nl", "en"]
 T = TypeVar("T")
 
+_SOURCE = "demo"
+_START_SECONDS = 300.0  # models are loaded and documents indexed, on any machine
+_STALL_SECONDS = 60.0
+_STOP_SECONDS = 20.0
+_POLL_SECONDS = 0.25
+_PROBE_SECONDS = 5.0
+_TAIL_LINES = 8
+
+# After so many answers follows one whose bytes are truncated, so that there is a dead letter.
+_ANSWERS_BEFORE_BROKEN = 5
+
+# The user's settings for scoring apply in the demo, too; addresses and files do not, except for the language
+# models that the demo is told to ask.
+_INHERITED = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
+
 
 def sample_documents(language: Language) -> list[KnowledgeDocument]:
-    """Read the help documents."""
-    return _lines("documents", language, KnowledgeDocument)
+    """Read the help documents of the sample."""
+    return _read_sample("documents", language, KnowledgeDocument)
 
 
 def sample_answers(language: Language) -> list[ChatbotAnswer]:
-    """Read the chat log in its order, with answers that quote a guide in between."""
-    answers = _lines("answers", language, ChatbotAnswer)
-    guides = _lines("guides", language, ChatbotAnswer)
+    """Read the chat log of the sample, with answers that quote a guide interspersed."""
+    answers = _read_sample("answers", language, ChatbotAnswer)
+    guides = _read_sample("guides", language, ChatbotAnswer)
     distance = len(answers) // len(guides)
     for number, guide in enumerate(guides):
         answers.insert(number * (distance + 1) + distance // 2, guide)
     return answers
 
 
-def _lines(name: str, language: Language, record_type: type[T]) -> list[T]:
+def _read_sample(name: str, language: Language, record_type: type[T]) -> list[T]:
     path = Path(str(files("streams") / "sample" / f"{name}.{language}.jsonl"))
     return [line for _, line in read_jsonl(path, record_type) if not isinstance(line, BadLine)]
 
 
-_STOP_SECONDS = 20.0
-_TAIL_LINES = 8
-
-# What a person may have set for the judging applies in the demo too; addresses and files do not, but for the
-# language models that the demo is told to ask.
-_PASSED_ON = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
-
-
 class WorkerProcess:
-    """``truthgate worker`` on a leash: it ends with this process, however this one ends."""
+    """A process of ``truthgate worker`` that ends with this process, however this one ends."""
 
     def __init__(self, variables: Mapping[str, str], log_file: Path) -> None:
         self._variables = variables
@@ -70,24 +77,29 @@ class WorkerProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """How it ended, or None while it runs."""
+        """Its exit code, or None while it runs."""
         return self._process.poll() if self._process else None
 
     def log_tail(self) -> str:
-        """Give the last lines of its log."""
+        """Return the last lines of its log."""
         lines = self._log_file.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(lines[-_TAIL_LINES:])
 
     def __enter__(self) -> Self:
         command = [sys.executable, kill_with_parent.__file__, sys.executable, "-m", "streams.cli", "worker"]
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.upper().startswith(ENV_PREFIX) or name.upper().startswith(_INHERITED)
+        }
         with self._log_file.open("wb") as log:
-            # A session of its own: Ctrl-C is for the demo, which then stops the worker in order.
+            # A session of its own: Ctrl-C goes to the demo, which then stops the worker.
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
                 command,
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env=self._environment(),
+                env={**inherited, **self._variables},
                 start_new_session=True,
             )
         return self
@@ -109,27 +121,9 @@ class WorkerProcess:
         if self._process.stdin:
             self._process.stdin.close()
 
-    def _environment(self) -> dict[str, str]:
-        mine = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.upper().startswith(ENV_PREFIX) or name.upper().startswith(_PASSED_ON)
-        }
-        return {**mine, **self._variables}
-
-
-_SOURCE = "demo"
-_START_SECONDS = 300.0  # models are read and documents indexed, on whatever machine this is
-_STALL_SECONDS = 60.0
-_LOOK_SECONDS = 0.25
-_PROBE_SECONDS = 5.0
-
-# After so many answers comes one whose bytes end too soon, so that there is a dead letter to see.
-_BROKEN_AFTER = 5
-
 
 class DemoFailed(Exception):
-    """The demo cannot go on; ``log_tail`` is the end of the worker's log."""
+    """The demo cannot continue; ``log_tail`` is the end of the worker's log."""
 
     def __init__(self, message: str, log_tail: str) -> None:
         super().__init__(message)
@@ -138,7 +132,7 @@ class DemoFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """What to run: the settings, the sample, answers a second (0: no limit), and whether to stay."""
+    """The options of a run; ``rate`` is in answers per second (0: no limit), ``keep`` keeps it running."""
 
     settings: Settings
     language: Language
@@ -148,10 +142,10 @@ class DemoPlan:
 
 
 async def run_demo(plan: DemoPlan, worker: WorkerProcess, show: Show) -> DemoBoard:
-    """Run the demo to its end and return what it saw.
+    """Run the demo to its end and return its results.
 
     Raises:
-        DemoFailed: the worker ends, or nothing comes from it.
+        DemoFailed: the worker ends, or publishes nothing.
         ServiceUnreachable: Kafka does not answer.
     """
     answers = sample_answers(plan.language)
@@ -159,39 +153,44 @@ async def run_demo(plan: DemoPlan, worker: WorkerProcess, show: Show) -> DemoBoa
     await create_topics(plan.settings)
     say(f"{await _publish_documents(plan)} help documents published")
     with worker:
-        await _ready(plan, worker)
+        await _wait_until_ready(plan, worker)
         watching = _watch(worker, board)
         await _run_until(_collect(plan.settings, board, show), _replay(plan, answers, board), watching)
         if plan.keep:
-            await _stay(plan, worker)
+            servers = plan.settings.kafka.bootstrap_servers
+            say("all answers are scored; Kafka and the worker run until Ctrl-C. In another terminal:")
+            say(f"export {variable_name('kafka', 'bootstrap_servers')}={servers}")
+            say("truthgate tail --from-beginning    or    truthgate dead-letters list")
+            _say_pages(plan.port)
+            await _watch(worker, DemoBoard(()))
     return board
 
 
 def page_address(port: int) -> str:
-    """Give where the worker's page for people is."""
+    """Return the address of the worker's page."""
     return f"http://127.0.0.1:{port}/"
 
 
 def _say_pages(port: int) -> None:
     page = page_address(port)
-    say(f"the page with the rates and the blocked answers: {page}    the metrics: {page}metrics")
+    say(f"the page with rates and blocked answers: {page}    metrics: {page}metrics")
 
 
-async def _ready(plan: DemoPlan, worker: WorkerProcess) -> None:
-    """Wait until the worker takes answers; raises DemoFailed when it ends, or takes too long."""
+async def _wait_until_ready(plan: DemoPlan, worker: WorkerProcess) -> None:
+    """Wait until the worker accepts answers; raises DemoFailed if it ends, or takes too long."""
     address = f"{page_address(plan.port)}readyz"
-    say(f"the worker starts, reads its models and indexes the documents; its health: {address}")
+    say(f"the worker starts, loads its models and indexes the documents; its health: {address}")
     _say_pages(plan.port)
     deadline = asyncio.get_running_loop().time() + _START_SECONDS
     async with httpx2.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
-        while not await _answers(client, address):
+        while not await _is_ready(client, address):
             _check_running(worker)
             if asyncio.get_running_loop().time() > deadline:
                 raise DemoFailed(f"the worker is not ready after {_START_SECONDS:g} s", worker.log_tail())
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _answers(client: httpx2.AsyncClient, address: str) -> bool:
+async def _is_ready(client: httpx2.AsyncClient, address: str) -> bool:
     try:
         return (await client.get(address)).is_success
     except httpx2.TransportError:
@@ -210,43 +209,40 @@ async def _publish_documents(plan: DemoPlan) -> int:
         headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
         return OutgoingRecord(topic, document.document_id.encode(), codec.encode(document), headers)
 
-    async def placed() -> AsyncIterator[tuple[str, KnowledgeDocument]]:
+    async def located() -> AsyncIterator[tuple[str, KnowledgeDocument]]:
         for document in sample_documents(plan.language):
             yield document.document_id, document
 
     async with open_sender(plan.settings, topic) as sender:
-        return await send_all(placed(), outgoing, sender, InputErrors("sample"))
+        return await send_all(located(), outgoing, sender, InputErrors("sample"))
 
 
 async def _replay(plan: DemoPlan, answers: list[ChatbotAnswer], board: DemoBoard) -> None:
     topic, codec = Topics(plan.settings.kafka.topic_prefix).answers, Codec()
 
-    async def paced() -> AsyncIterator[tuple[str, OutgoingRecord]]:
-        begin = asyncio.get_running_loop().time()
-        for index, answer in enumerate([*answers[:_BROKEN_AFTER], None, *answers[_BROKEN_AFTER:]]):
-            due = begin + index / plan.rate if plan.rate else begin
-            await asyncio.sleep(due - asyncio.get_running_loop().time())
-            yield str(index), _record(answer, topic, codec) if answer else _broken(answers[0], topic, codec)
+    def outgoing(answer: ChatbotAnswer | None) -> OutgoingRecord:
+        if answer is None:
+            headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
+            return OutgoingRecord(topic, b"broken", codec.encode(answers[0])[:40], headers)
+        fresh = replace(answer, produced_at=datetime.now(UTC))  # rates depend on the time of the answer
+        headers = event_headers(answer.answer_id, "ChatbotAnswer", _SOURCE)
+        return OutgoingRecord(topic, answer.conversation_id.encode(), codec.encode(fresh), headers)
+
+    async def paced() -> AsyncIterator[tuple[str, ChatbotAnswer | None]]:
+        loop, count = asyncio.get_running_loop(), _ANSWERS_BEFORE_BROKEN
+        start = loop.time()
+        for index, answer in enumerate([*answers[:count], None, *answers[count:]]):
+            due = start + index / plan.rate if plan.rate else start
+            await asyncio.sleep(due - loop.time())
+            yield str(index), answer
             board.sent += 1
 
     async with open_sender(plan.settings, topic) as sender:
-        await send_all(paced(), lambda record: record, sender, InputErrors("sample"))
-
-
-def _record(answer: ChatbotAnswer, topic: str, codec: Codec) -> OutgoingRecord:
-    """Give the record of an answer that the chatbot gives just now: rates go by the time of the answer."""
-    fresh = replace(answer, produced_at=datetime.now(UTC))
-    headers = event_headers(answer.answer_id, "ChatbotAnswer", _SOURCE)
-    return OutgoingRecord(topic, answer.conversation_id.encode(), codec.encode(fresh), headers)
-
-
-def _broken(answer: ChatbotAnswer, topic: str, codec: Codec) -> OutgoingRecord:
-    headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
-    return OutgoingRecord(topic, b"broken", codec.encode(answer)[:40], headers)
+        await send_all(paced(), outgoing, sender, InputErrors("sample"))
 
 
 async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
-    """Take in verdicts and dead letters until the board is complete."""
+    """Add verdicts and dead letters to the board until it is complete."""
     topics, codec = Topics(settings.kafka.topic_prefix), Codec()
     show(board, None)
     followed = follow(
@@ -255,7 +251,7 @@ async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
     async with aclosing(followed) as records:
         async for record in records:
             if record.topic == topics.dead_letters:
-                board.add_dead_letter()
+                board.letters += 1
                 show(board, None)
             elif (verdict := await decode_verdict(record, codec)) and board.add(verdict):
                 show(board, verdict)
@@ -264,11 +260,11 @@ async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
 
 
 async def _watch(worker: WorkerProcess, board: DemoBoard) -> None:
-    """Raise DemoFailed when the worker ends, or nothing comes for a minute."""
+    """Raise DemoFailed if the worker ends, or publishes nothing for a minute."""
     loop = asyncio.get_running_loop()
     settled, since = board.settled, loop.time()
     while True:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
         _check_running(worker)
         if board.settled != settled or board.complete:
             settled, since = board.settled, loop.time()
@@ -278,18 +274,10 @@ async def _watch(worker: WorkerProcess, board: DemoBoard) -> None:
             )
 
 
-async def _stay(plan: DemoPlan, worker: WorkerProcess) -> None:
-    say("all is judged; Kafka and the worker stay until Ctrl-C. In another terminal:")
-    say(f"export {variable_name('kafka', 'bootstrap_servers')}={plan.settings.kafka.bootstrap_servers}")
-    say("truthgate tail --from-beginning    or    truthgate dead-letters list")
-    _say_pages(plan.port)
-    await _watch(worker, DemoBoard(()))
-
-
-async def _run_until(main: Coroutine[Any, Any, None], *beside: Coroutine[Any, Any, None]) -> None:
-    """Run all until ``main`` ends; the first failure of any is raised, and no task is left behind."""
+async def _run_until(main: Coroutine[Any, Any, None], *others: Coroutine[Any, Any, None]) -> None:
+    """Run all until ``main`` ends, raise the first failure of any, and cancel the others."""
     first = asyncio.create_task(main)
-    running = {first, *map(asyncio.create_task, beside)}
+    running = {first, *map(asyncio.create_task, others)}
     try:
         while not first.done():
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""``truthgate evaluate``: the paper's tables for files of rated answers."""
+"""`truthgate evaluate`: the tables of the paper for files of rated answers."""
 
 from streams.cli.evaluate.evaluate_command import evaluate
 

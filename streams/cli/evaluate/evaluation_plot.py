@@ -1,4 +1,4 @@
-"""Ratings against scores, and judges, as pictures. Needs matplotlib."""
+"""Plots of ratings against scores, and of judges. Needs matplotlib."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _SPACE = 0.02
 
 
 def draw_judges(part: SubFigure, judges: Sequence[JudgeRun]) -> None:
-    """Draw one line a judge in each panel; a band is the interval of 95% of the curve."""
+    """Draw one line per judge in each panel; the band is the 95% interval of the curve."""
     flagged, reviewed, curve = part.subplots(1, PANELS)
     for run in judges:
         _flags(flagged, run, lambda row: row.flagged)
@@ -59,7 +59,7 @@ def _spearman(point: CurvePoint) -> tuple[float, float, float] | None:
     return found.value, found.low, found.high
 
 
-# Okabe and Ito's colours, which the colour-blind can tell apart.
+# Okabe and Ito's colours, which colour-blind people can distinguish.
 _COLOURS = {Decision.AUTO_SEND: "#009E73", Decision.REVIEW: "#E69F00", Decision.BLOCKED: "#D55E00"}
 _MARKERS = {Decision.AUTO_SEND: "o", Decision.REVIEW: "s", Decision.BLOCKED: "X"}
 _SCATTER = 0.28
@@ -70,11 +70,11 @@ _SIDE_INCHES = 5.0
 def draw(
     path: Path, kind: str, runs: Mapping[str, Sequence[EvaluationCase]], judges: Sequence[JudgeRun] = ()
 ) -> None:
-    """Draw one panel for each way of scoring, and write it as ``kind`` (``png`` or ``svg``).
+    """Draw one panel per variant, and write the plot as ``kind`` (``png`` or ``svg``).
 
-    A point is an answer with rating and score, its colour and shape the decision; a bar is the
-    median score of a rating. Below stand three panels with a line for each of the judges, where there are
-    some. Equal input gives an equal file.
+    A point is an answer with its rating and score, its colour and shape the decision; a bar is the median
+    score of a rating. Below are three panels with a line per judge, if there are any. Equal input gives an
+    equal file.
 
     Raises:
         OSError: the file cannot be written.
@@ -99,7 +99,7 @@ def _ratings(part: SubFigure, runs: Mapping[str, Sequence[EvaluationCase]]) -> N
 
 
 def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
-    chance = random.Random(0)  # noqa: S311 - only keeps points from hiding one another
+    chance = random.Random(0)  # noqa: S311 - it only keeps points from overlapping
     compared = [case for case in cases if case.exclusion_reason is None]
     for decision in Decision:
         points = [(case.rating or 0, case.score or 0) for case in compared if case.decision is decision]

@@ -1,42 +1,50 @@
-"""The tables of an evaluation on a terminal."""
+"""The tables of an evaluation for a terminal."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
-from rich.console import Group as Lines
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from scoring.evaluation.cases import CaseGroup
 from scoring.evaluation.comparison import DecisionTable
 from scoring.evaluation.correlation import (
     SCORE,
     Agreement,
     Correlation,
     Deviation,
+    FeatureRow,
     FeatureTable,
     Gain,
     RatingRow,
 )
 from scoring.evaluation.message_types import TypeTable
 from scoring.evaluation.report import Report, RunReport
-from scoring.evaluation.routing import CheckTable, Routing, RoutingRow, SendingTable
+from scoring.evaluation.routing import CheckTable, Misrouted, Routing, RoutingRow, SendingTable
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
-from streams.cli.command_output import plural
-from streams.cli.evaluate import routed_tables, scoring_variants
-from streams.cli.evaluate.cell_formatting import (
+from streams.cli.command_output import plural, printable
+from streams.cli.evaluate.comparison_tables import decisions_table, format_exact_score, sending_table
+from streams.cli.evaluate.report_tables import (
+    INTERVAL_BELOW,
     NOTHING,
-    empty_table,
+    Cell,
+    Column,
+    ReportTable,
+    columns,
+    format_codes,
     format_count,
+    format_count_with_interval,
     format_estimate,
     format_percentage,
+    format_range,
     format_share_with_count,
     format_value,
     group_name,
+    more_rows,
 )
+from streams.cli.evaluate.scoring_variants import describe_gain, describe_variant
 from streams.cli.verdict_rendering import humanize_code
 
 T = TypeVar(
@@ -52,200 +60,264 @@ T = TypeVar(
     CheckTable,
 )
 
-_DEVIATIONS: dict[str, Callable[[RatingRow], Share | None]] = {
+# A terminal has room for these; --json has all.
+_MAX_MISROUTED = 20
+_DEVIATIONS: Mapping[str, Callable[[RatingRow], Share | None]] = {
     "within 1": lambda row: row.within_margin,
     "score = 1": lambda row: row.score_1,
     "score < 3": lambda row: row.below_3,
     "score > 3": lambda row: row.above_3,
     "score = 5": lambda row: row.score_5,
 }
-_DECISIONS: dict[str, Callable[[RoutingRow], Share | None]] = {
-    "auto send": lambda row: row.auto_send,
-    "review": lambda row: row.review,
-    "blocked": lambda row: row.blocked,
-}
 
 
 def evaluation_tables(report: Report) -> Iterator[RenderableType]:
-    """Yield everything that a terminal shows of a report, in order.
+    """Yield the tables of a report.
 
-    A language's rows are left out where there is one language only: they would repeat those of all.
+    Rows per language are omitted if there is one language: they would repeat the rows of all answers.
     """
     yield Text(
         f"{plural(report.answers, 'answer')}, {report.rated} rated, {report.labelled} with a message type"
     )
     if report.agreement:
         yield _agreement(report.agreement)
-    for types in _shown(report.message_types):
+    for types in _without_single_language(report.message_types):
         if types.answers:
             yield _types(types)
-    for decisions in _shown(report.decisions):
-        yield _decisions(decisions, report.runs)
-    if not report.rated:
-        return
-    yield _correlations(report)
-    yield _areas(report.runs)
-    for run in report.runs:
-        yield from _run(run, scoring_variants.describe_variant(run.name) if len(report.runs) > 1 else "")
+    for decisions in _without_single_language(report.decisions):
+        same, out = decisions.same, decisions.counted_out
+        text = f"Same decision on {format_range(same)}{f'; {out} excluded' if out else ''}"
+        first, second = (describe_variant(run.name) for run in report.runs)
+        yield decisions_table(decisions, first, second, [] if same is None else [Text(text)])
+    if report.rated:
+        yield _correlations(report)
+        yield _areas(report.runs)
+        for run in report.runs:
+            yield from _run_tables(run, describe_variant(run.name) if len(report.runs) > 1 else "")
 
 
-def _run(run: RunReport, how: str) -> Iterator[RenderableType]:
-    yield _deviation(run.deviations[0], how)
+def _run_tables(run: RunReport, variant: str) -> Iterator[RenderableType]:
+    yield _deviation(run.deviations[0], variant)
     yield _by_group(
         "Table V by group: scores of the answers rated 1 and 5",
-        how,
-        ("answers", "within 1", "1: = 1", "1: < 3", "5: < 3"),
-        [(each.group, _deviation_cells(each)) for each in _shown(run.deviations) if each.overall.answers],
+        [each for each in _without_single_language(run.deviations) if each.overall.answers],
+        {
+            "answers": lambda found: found.overall.answers,
+            "within 1": lambda found: format_share_with_count(found.overall.within_margin),
+            "1: = 1": lambda found: format_share_with_count(found.ratings[0].score_1),
+            "1: < 3": lambda found: format_share_with_count(found.ratings[0].below_3),
+            "5: < 3": lambda found: format_share_with_count(found.ratings[-1].below_3),
+        },
+        variant,
     )
-    yield _routing(run.routings[0], how)
+    yield _routing(run.routings[0], variant)
     yield _by_group(
-        "Routing by group: what becomes of the answers rated 1 and 5",
-        how,
-        ("1: sent", "1: blocked", "5: sent", "5: blocked"),
-        [(each.group, _routing_cells(each)) for each in _shown(run.routings)],
+        "Routing by group: decisions on the answers rated 1 and 5",
+        _without_single_language(run.routings),
+        {
+            "1: sent": lambda found: format_share_with_count(found.ratings[0].auto_send),
+            "1: blocked": lambda found: format_share_with_count(found.ratings[0].blocked),
+            "5: sent": lambda found: format_share_with_count(found.ratings[-1].auto_send),
+            "5: blocked": lambda found: format_share_with_count(found.ratings[-1].blocked),
+        },
+        variant,
     )
-    of_languages = [each for each in _shown(run.sendings) if each.group.message_type is None]
-    yield routed_tables.sending_table(of_languages, how)
-    yield routed_tables.misrouted_table(run.misrouted, how)
-    for checks in _shown(run.checks):
-        yield routed_tables.checks_table(checks, how)
-    for features in _shown(run.features):
-        yield _features(features, how)
+    rows: list[tuple[str, RoutingRow, Cell]] = []
+    for each in _without_single_language(run.sendings):
+        if each.group.message_type is None:
+            name, sending = group_name(each.group), each.sending
+            of_all_sent = format_count_with_interval(sending.untrue_of_sent)
+            rows += [(f"{name}: true", sending.true, ""), (f"{name}: untrue", sending.untrue, of_all_sent)]
+    yield sending_table(rows, variant)
+    yield misrouted_table(run.misrouted, variant)
+    for checks in _without_single_language(run.checks):
+        yield _checks(checks, variant)
+    for features in _without_single_language(run.features):
+        yield _features(features, variant)
 
 
 def _agreement(found: Agreement) -> Text:
-    text = Text(
-        f"Two raters on {plural(found.answers, 'answer')}: the same rating on {format_count(found.exact)}, "
-    )
-    text.append(f"within 1 on {format_count(found.within_1)}; Spearman ").append(
-        format_estimate(found.spearman)
-    )
+    answers, exact = plural(found.answers, "answer"), format_count(found.exact)
+    text = Text(f"Two reviewers on {answers}: same rating on {exact}, within 1 on ")
+    text.append(f"{format_count(found.within_1)}; Spearman ").append(format_estimate(found.spearman))
     return text.append(", quadratic kappa ").append(format_estimate(found.kappa))
 
 
-def _types(types: TypeTable) -> Lines:
-    columns = ("labelled", "found", "F1", "accuracy", "precision", "recall")
-    table = empty_table("Table III: message types", columns, types.group)
-    for row in types.rows:
-        measures = (row.accuracy, row.precision, row.recall)
-        counts = (str(row.labelled), str(row.recognised))
-        table.add_row(humanize_code(row.name), *counts, format_estimate(row.f1), *map(format_value, measures))
-    mistaken = sorted(
-        (each for each in types.confusions if each.labelled is not each.recognised),
-        key=lambda each: -each.count,
+def _types(types: TypeTable) -> RenderableType:
+    confusions = (each for each in types.confusions if each.labelled is not each.recognised)
+    confused = [
+        f"{each.labelled} as {each.recognised} {each.count}"
+        for each in sorted(confusions, key=lambda each: -each.count)
+    ]
+    return ReportTable(
+        "Table III: message types",
+        types.rows,
+        [
+            Column("", lambda row: humanize_code(row.name)),
+            *columns(str, "labelled", "recognised"),
+            Column("F1", lambda row: format_estimate(row.f1)),
+            *columns(format_value, "accuracy", "precision", "recall"),
+        ],
+        types.group,
+        footer=[Text(f"Confused: {', '.join(confused) or 'none'}", "dim")],
     )
-    taken = (f"{each.labelled} for {each.recognised} {each.count}" for each in mistaken)
-    return Lines(table, Text(f"Taken: {', '.join(taken) or 'none for another'}", "dim"))
 
 
-def _decisions(found: DecisionTable, runs: Sequence[RunReport]) -> Lines:
-    first, second = (scoring_variants.describe_variant(run.name) for run in runs)
-    columns = map(humanize_code, (*Decision, "changed"))
-    table = empty_table(f"Decisions: {first} (rows), {second} (columns)", columns, found.group)
-    for row in found.rows:
-        counts = (str(count) for count in (row.auto_send, row.review, row.blocked))
-        table.add_row(f"{humanize_code(row.decision)} ({row.answers})", *counts, format_count(row.changed))
-    if found.same is None:
-        return Lines(table)
-    out = f"; {found.counted_out} counted out" if found.counted_out else ""
-    return Lines(table, Text(f"The same decision on {format_count(found.same)}, {_range(found.same)}{out}"))
+def _correlations(report: Report) -> RenderableType:
+    def answers(run: int, row: Sequence[Correlation]) -> int:
+        return row[run].answers
 
+    def estimate(run: int, row: Sequence[Correlation]) -> Text:
+        return format_estimate(row[run].spearman, row[run].p)
 
-def _correlations(report: Report) -> Lines:
-    note = "* p < 0.05, ** p < 0.01; [95% interval]"
-    table = empty_table("Table IV: Spearman of score and rating", note=note)
+    footer = []
     for run in report.runs:
-        table.add_column("answers", justify="right")
-        table.add_column(scoring_variants.describe_variant(run.name))
-    for rows in zip(*(_shown(run.correlations) for run in report.runs), strict=True):
-        if any(row.answers for row in rows):
-            cells = ((str(row.answers), format_estimate(row.spearman, row.p)) for row in rows)
-            table.add_row(group_name(rows[0].group), *(cell for pair in cells for cell in pair))
-    outs = (
-        _counted_out(run.correlations[0], scoring_variants.describe_variant(run.name)) for run in report.runs
+        out = run.correlations[0].counted_out
+        reasons = ", ".join(f"{each.count} {humanize_code(each.reason)}" for each in out) or "none"
+        footer.append(Text(f"Excluded ({describe_variant(run.name)}): {reasons}", "dim"))
+    for gain in _without_single_language(report.gains):
+        compared = f"({group_name(gain.group)}), {plural(gain.answers, 'answer')} scored both ways: "
+        text = Text(f"{describe_gain(report.runs[-1].name)} {compared}")
+        footer.append(text.append(format_estimate(gain.difference)))
+    rows = zip(*(_without_single_language(run.correlations) for run in report.runs), strict=True)
+    return ReportTable(
+        "Table IV: Spearman of score and rating",
+        [row for row in rows if any(each.answers for each in row)],
+        _per_run(report.runs, "answers", answers, estimate),
+        note="* p < 0.05, ** p < 0.01; [95% interval]",
+        footer=footer,
     )
-    gains = (
-        _gain(each, scoring_variants.describe_gain(report.runs[-1].name)) for each in _shown(report.gains)
+
+
+def _areas(runs: Sequence[RunReport]) -> RenderableType:
+    def score_row(run: int, row: Sequence[FeatureTable]) -> FeatureRow:
+        return next(each for each in row[run].rows if each.name == SCORE)
+
+    def counts(run: int, row: Sequence[FeatureTable]) -> str:
+        return f"{score_row(run, row).untrue}, {score_row(run, row).true}"
+
+    def area(run: int, row: Sequence[FeatureTable]) -> Text:
+        return format_estimate(score_row(run, row).auroc)
+
+    return ReportTable(
+        "AUROC of the score: answers rated 5 against those rated 1",
+        zip(*(_without_single_language(run.features) for run in runs), strict=True),
+        _per_run(runs, "rated 1, 5", counts, area),
+        note="[95% interval]",
     )
-    return Lines(table, *outs, *gains)
 
 
-def _counted_out(row: Correlation, how: str) -> Text:
-    reasons = ", ".join(f"{each.count} {humanize_code(each.reason)}" for each in row.counted_out)
-    return Text(f"Counted out ({how}): {reasons or 'none'}", "dim")
+def _per_run(
+    runs: Sequence[RunReport],
+    heading: str,
+    count: Callable[[int, Any], Cell],
+    estimate: Callable[[int, Any], Cell],
+) -> list[Column[Any]]:
+    """Return two columns per run, for rows with a value per run; the second is headed by the variant."""
+    found: list[Column[Any]] = [Column("", lambda row: group_name(row[0].group))]
+    for index, run in enumerate(runs):
+        found += [
+            Column(heading, partial(count, index)),
+            Column(describe_variant(run.name), partial(estimate, index), left=True),
+        ]
+    return found
 
 
-def _gain(found: Gain, how: str) -> Text:
-    text = Text(f"{how} ({group_name(found.group)}), {plural(found.answers, 'answer')} scored both ways: ")
-    return text.append(format_estimate(found.difference))
+def _deviation(found: Deviation, variant: str) -> RenderableType:
+    def cell(rating: RatingRow, share: str) -> Cell:
+        return format_percentage(_DEVIATIONS[share](rating))
+
+    ratings = (*found.ratings, found.overall)
+    return ReportTable(
+        "Table V: scores per rating",
+        _DEVIATIONS,
+        [Column("", str), *(Column(_rated(each), partial(cell, each)) for each in ratings)],
+        variant=variant,
+        note=INTERVAL_BELOW,
+    )
 
 
-def _areas(runs: Sequence[RunReport]) -> Table:
-    table = empty_table("AUROC of the score: answers rated 5 against those rated 1", note="[95% interval]")
-    for run in runs:
-        table.add_column("rated 1, 5", justify="right")
-        table.add_column(scoring_variants.describe_variant(run.name))
-    for features in zip(*(_shown(run.features) for run in runs), strict=True):
-        scores = [next(row for row in each.rows if row.name == SCORE) for each in features]
-        cells = ((f"{row.untrue}, {row.true}", format_estimate(row.auroc)) for row in scores)
-        table.add_row(group_name(features[0].group), *(cell for pair in cells for cell in pair))
-    return table
+def _routing(found: Routing, variant: str) -> RenderableType:
+    def cell(rating: RoutingRow, decision: Decision) -> Cell:
+        share: Share | None = getattr(rating, decision)
+        return None if share is None else f"{share.count} ({share.value:.0%})"
 
-
-def _deviation(found: Deviation, how: str) -> Table:
-    rows = (*found.ratings, found.overall)
-    table = empty_table("Table V: scores per rating", map(_rated, rows), note="95% interval below", how=how)
-    for label, share in _DEVIATIONS.items():
-        table.add_row(label, *(format_percentage(share(row)) for row in rows))
-    return table
-
-
-def _deviation_cells(found: Deviation) -> Sequence[str]:
-    worst, best = found.ratings[0], found.ratings[-1]
-    shares = (found.overall.within_margin, worst.score_1, worst.below_3, best.below_3)
-    return (str(found.overall.answers), *map(format_share_with_count, shares))
-
-
-def _routing(found: Routing, how: str) -> Lines:
-    note = "answers without a score are among them"
-    table = empty_table("Routing: decisions per rating", map(_rated, found.ratings), note=note, how=how)
-    for label, share in _DECISIONS.items():
-        table.add_row(label, *(_count_and_share(share(row)) for row in found.ratings))
-    return Lines(table, *_about_routing(found))
-
-
-def _about_routing(found: Routing) -> Iterator[Text]:
+    footer = []
     if sent := found.ratings[0].auto_send:
-        yield Text(f"Sent by itself of the answers rated 1: {format_count(sent)}, {_range(sent)}")
+        footer.append(Text(f"Sent automatically of the answers rated 1: {format_range(sent)}"))
     if found.counted_out:
-        yield Text(f"Counted out: {found.counted_out} {humanize_code(Reason.TRANSLATION_UNAVAILABLE)}", "dim")
+        reason = humanize_code(Reason.TRANSLATION_UNAVAILABLE)
+        footer.append(Text(f"Excluded: {found.counted_out} {reason}", "dim"))
+    return ReportTable(
+        "Routing: decisions per rating",
+        Decision,
+        [Column("", humanize_code), *(Column(_rated(each), partial(cell, each)) for each in found.ratings)],
+        variant=variant,
+        note="answers without a score are included",
+        footer=footer,
+    )
 
 
-def _routing_cells(found: Routing) -> Sequence[str]:
-    worst, best = found.ratings[0], found.ratings[-1]
-    return tuple(map(format_share_with_count, (worst.auto_send, worst.blocked, best.auto_send, best.blocked)))
+def _checks(found: CheckTable, variant: str) -> RenderableType:
+    def count(share: Share | None) -> str:
+        return NOTHING if share is None else str(share.count)
+
+    return ReportTable(
+        "Each check alone",
+        found.rows,
+        [
+            Column("", lambda row: humanize_code(row.reason)),
+            Column("untrue : true", lambda row: f"{count(row.untrue)} : {count(row.true)}"),
+            *columns(count, "others"),
+            Column("of the untrue", lambda row: format_count_with_interval(row.untrue)),
+            Column("of the true", lambda row: format_count_with_interval(row.true)),
+        ],
+        found.group,
+        variant,
+        note=f"{INTERVAL_BELOW}; rules that send are included; others: rated 3",
+    )
 
 
-def _features(found: FeatureTable, how: str) -> Table:
-    note = "AUROC: answers rated 5 against those rated 1"
-    table = empty_table("Each feature alone", ("answers",), found.group, note, how)
-    table.add_column("Spearman")
-    table.add_column("AUROC")
-    table.add_column("rated 1, 5", justify="right")
-    for row in found.rows:
-        measures = (format_estimate(row.spearman, row.p), format_estimate(row.auroc))
-        table.add_row(humanize_code(row.name), str(row.answers), *measures, f"{row.untrue}, {row.true}")
-    return table
+def misrouted_table(found: Sequence[Misrouted], variant: str) -> RenderableType:
+    """Return the table of misrouted answers: untrue and sent, or true and blocked."""
+    return ReportTable(
+        f"Misrouted: {plural(len(found), 'answer')}",
+        found[:_MAX_MISROUTED],
+        [
+            Column("", lambda row: printable(row.answer_id)),
+            Column("rated", lambda row: row.rating),
+            *columns(humanize_code, "decision"),
+            *columns(format_exact_score, "score"),
+            Column("reasons", lambda row: format_codes(row.reasons), left=True),
+        ],
+        variant=variant,
+        footer=more_rows(len(found) - _MAX_MISROUTED),
+    )
+
+
+def _features(found: FeatureTable, variant: str) -> RenderableType:
+    return ReportTable(
+        "Each feature alone",
+        found.rows,
+        [
+            Column("", lambda row: humanize_code(row.name)),
+            *columns(str, "answers"),
+            Column("Spearman", lambda row: format_estimate(row.spearman, row.p), left=True),
+            Column("AUROC", lambda row: format_estimate(row.auroc), left=True),
+            Column("rated 1, 5", lambda row: f"{row.untrue}, {row.true}"),
+        ],
+        found.group,
+        variant,
+        note="AUROC: answers rated 5 against those rated 1",
+    )
 
 
 def _by_group(
-    title: str, how: str, columns: Iterable[str], rows: Iterable[tuple[CaseGroup, Sequence[str]]]
-) -> Table:
-    table = empty_table(title, columns, how=how)
-    for group, cells in rows:
-        if any(cell != NOTHING for cell in cells):
-            table.add_row(group_name(group), *cells)
-    return table
+    title: str, found: Sequence[T], cells: Mapping[str, Callable[[T], Cell]], variant: str
+) -> RenderableType:
+    names: Column[Any] = Column("", lambda row: group_name(row.group))
+    rows = [each for each in found if any(cell(each) is not None for cell in cells.values())]
+    return ReportTable(title, rows, [names, *(Column(*each) for each in cells.items())], variant=variant)
 
 
 def _rated(row: RatingRow | RoutingRow) -> str:
@@ -253,14 +325,6 @@ def _rated(row: RatingRow | RoutingRow) -> str:
     return f"{rated}\n({row.answers})"
 
 
-def _shown(rows: Sequence[T]) -> list[T]:
+def _without_single_language(rows: Sequence[T]) -> list[T]:
     languages = {row.group.language for row in rows} - {None}
     return [row for row in rows if len(languages) > 1 or row.group.language is None]
-
-
-def _count_and_share(share: Share | None) -> str:
-    return NOTHING if share is None else f"{share.count} ({share.value:.0%})"
-
-
-def _range(share: Share) -> str:
-    return f"{share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]"

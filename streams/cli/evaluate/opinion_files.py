@@ -1,4 +1,4 @@
-"""Files of opinions, read and brought together with the answers that they are on."""
+"""Files of opinions, matched with the answers that they are about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import typer
 from scoring.evaluation.cases import EvaluationCase
 from scoring.judges.opinion_json import OpinionUnreadable
 from scoring.values.opinion import Opinion
-from streams.cli.command_files import InputErrors, read_records
+from streams.cli.command_errors import CommandErrors, InputErrors
+from streams.cli.command_files import read_records
 from streams.cli.command_output import CommandFailed, plural, say
 from streams.cli.evaluate.rated_files import EvaluatedAnswer, EvaluatedAnswers
 from streams.llm.batches import AnswerKey, OpinionLine
@@ -30,7 +31,7 @@ OpinionFiles = Annotated[
         exists=True,
         dir_okay=False,
         metavar="FILE",
-        help="Opinions that `judge import` wrote on these answers, one FILE a judge; several are compared.",
+        help="Opinions on these answers that `judge import` wrote; repeat it to compare judges.",
     ),
 ]
 TauOption = Annotated[
@@ -43,37 +44,30 @@ FlipOption = Annotated[
         min=0,
         max=1,
         metavar="SHARE",
-        help="Simulate a judge whose opinion is turned round that often, such as .1; may be repeated.",
+        help="Simulate a judge with this share of its labels inverted, e.g. .1; may be repeated.",
     ),
 ]
 ConfidenceOption = Annotated[
-    ConfidenceChoice,
-    typer.Option("--confidence", help="What that judge says of how sure it is; both simulates both."),
+    ConfidenceChoice, typer.Option("--confidence", help="The confidence of the simulated judge.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of the simulation's chance.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The random seed of the simulation.")]
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionFile:
-    """The opinions of one judge with their lines' numbers, and what is wrong with the file."""
+    """The opinions of one judge with their line numbers, and the errors of the file."""
 
     path: Path
     errors: InputErrors
     lines: Sequence[tuple[int, OpinionLine]]
 
-    @classmethod
-    def of(cls, path: Path) -> OpinionFile:
-        """Read a file and complain about bad lines; raises CommandFailed where it cannot be read."""
-        complaints = InputErrors(str(path))
-        return cls(path, complaints, list(complaints.good_lines(read_records(path, OpinionLine))))
-
     def match(self, answers: Mapping[AnswerKey, EvaluatedAnswer]) -> Pairs:
-        """Give the opinions beside their answers, in the first way of scoring, and complain about others."""
+        """Pair the opinions with the first cases of their answers, and report the others."""
         found: dict[AnswerKey, tuple[EvaluationCase, Opinion]] = {}
         for number, line in self.lines:
             answer = answers.get(line.key)
             if answer is None:
-                self.errors.report(number, "is on none of these answers, or on another text of one")
+                self.errors.report(number, "matches none of the answers, or another text of one")
             elif line.key in found:
                 self.errors.report(number, "is a second opinion on an answer")
             else:
@@ -93,7 +87,7 @@ class SimulationOptions:
     seed: int
 
     def simulation(self) -> Simulation:
-        """Give them as the evaluation takes them."""
+        """Return the simulation that they describe."""
         from scoring.evaluation.opinion_report import (  # noqa: PLC0415 - needs scipy
             Confidence,
             LabelFlipping,
@@ -108,18 +102,25 @@ class SimulationOptions:
 
 @dataclass(frozen=True, slots=True)
 class JudgeEvaluation:
-    """The judges to evaluate, and the weaker ones to simulate of them."""
+    """The judges to evaluate, and the weaker ones to simulate."""
 
     files: Sequence[OpinionFile]
     tau: float
     simulation_options: SimulationOptions
 
-    @property
-    def errors(self) -> list[InputErrors]:
-        """What is wrong with each file."""
-        return [file.errors for file in self.files]
+    @classmethod
+    def read(
+        cls, paths: Sequence[Path], tau: float, options: SimulationOptions, errors: CommandErrors
+    ) -> JudgeEvaluation:
+        """Read the files and report bad lines; raises CommandFailed if one cannot be read."""
+        files = []
+        for path in paths:
+            file_errors = errors.of(path)
+            lines = list(file_errors.good_lines(read_records(path, OpinionLine)))
+            files.append(OpinionFile(path, file_errors, lines))
+        return cls(files, tau, options)
 
-    def runs(self, judged: EvaluatedAnswers) -> tuple[JudgeRun, ...]:
+    def runs(self, evaluated: EvaluatedAnswers) -> tuple[JudgeRun, ...]:
         """Evaluate the opinions on these answers.
 
         Raises:
@@ -127,23 +128,20 @@ class JudgeEvaluation:
         """
         from scoring.evaluation.opinion_report import evaluate_judges  # noqa: PLC0415 - needs scipy
 
-        return evaluate_judges(_by_name(self.files, judged), self.tau, self.simulation_options.simulation())
+        answers = {each.key: each for each in evaluated.answers}
+        stems = [file.path.stem for file in self.files]
+        pairs_by_name = {}
+        for file in self.files:
+            pairs = file.match(answers)
+            if not pairs:
+                raise CommandFailed(f"{file.path}: no opinion is on any of these answers")
+            if without := len(answers) - len(pairs):
+                say(f"{file.path}: {plural(without, 'answer')} without an opinion, excluded from its tables")
+            name = file.path.stem if stems.count(file.path.stem) == 1 else str(file.path)
+            pairs_by_name[name] = pairs
+        return evaluate_judges(pairs_by_name, self.tau, self.simulation_options.simulation())
 
-    def described(self) -> dict[str, Any]:
-        """Give what the figures rest on, ready for JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the files and parameters that a report is about as JSON."""
         files = [{"file": str(each.path), "bad_lines": each.errors.count} for each in self.files]
         return {"opinions": files, "tau": self.tau, "seed": self.simulation_options.seed} if files else {}
-
-
-def _by_name(files: Sequence[OpinionFile], judged: EvaluatedAnswers) -> dict[str, Pairs]:
-    answers = {each.key: each for each in judged.answers}
-    stems = [file.path.stem for file in files]
-    found = {}
-    for file in files:
-        pairs = file.match(answers)
-        if not pairs:
-            raise CommandFailed(f"{file.path}: there is no opinion on any of these answers")
-        if without := len(answers) - len(pairs):
-            say(f"{file.path}: {plural(without, 'answer')} without an opinion, in none of its tables")
-        found[file.path.stem if stems.count(file.path.stem) == 1 else str(file.path)] = pairs
-    return found

@@ -1,4 +1,4 @@
-"""The profiles and policies that one evaluation compares."""
+"""The variants of scoring that one evaluation compares: profiles, contexts, translation and policies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scoring.policy import Policy
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Exchange
 from scoring.values.scored_answer import ScoredAnswer
 from streams.cli.command_output import UsageError
-from streams.cli.scoring_options import TranslateMode
+from streams.cli.common_options import TranslateMode
 from streams.scorers.options import AsyncScorer
 from streams.settings.effective_settings import merge_policy
 
@@ -23,22 +23,19 @@ Context = Literal["given", "retrieved"]
 ContextChoice = Literal["given", "retrieved", "both"]
 TranslateChoice = Literal["off", "auto", "always", "both"]
 
-_WORDS: Final = {
-    "off": "natively",
-    "auto": "translated where needed",
-    "always": "translated first",
+_DESCRIPTIONS: Final = {
+    "off": "untranslated",
+    "auto": "translated if needed",
+    "always": "translated",
     "given": "context given",
     "retrieved": "context retrieved",
 }
-_GAINED: Final = {"always": "Gained by translating", "retrieved": "Gained by retrieving the context"}
+_GAINS: Final = {"always": "Gain by translation", "retrieved": "Gain by retrieval of the context"}
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringVariant:
-    """One way of scoring all answers; ``name`` tells it from the other one, if there are two.
-
-    ``policy`` decides, that of the settings where it is None.
-    """
+    """One way of scoring all answers, with a unique name; a ``policy`` of None is that of the settings."""
 
     name: str
     profile: str
@@ -50,19 +47,19 @@ class ScoringVariant:
 def select_variants(
     profiles: Sequence[str], context: ContextChoice, translate: TranslateChoice
 ) -> list[ScoringVariant]:
-    """Give the ways that the options ask for.
+    """Return the variants for the options.
 
     Raises:
-        UsageError: they compare two things at once, or a profile with itself.
+        UsageError: they vary two things at once, or compare a profile with itself.
     """
     several = {
         "several --profile": len(profiles) > 1,
         "--context both": context == "both",
         "--translate both": translate == "both",
     }
-    asked = [option for option, is_asked in several.items() if is_asked]
-    if len(asked) > 1:
-        raise UsageError(f"{' and '.join(asked)}: compare one of them at a time")
+    varied = [option for option, is_varied in several.items() if is_varied]
+    if len(varied) > 1:
+        raise UsageError(f"{' and '.join(varied)}: compare one of them at a time")
     if len(set(profiles)) < len(profiles):
         raise UsageError("--profile: name each profile once")
     contexts: Sequence[Context] = ("given", "retrieved") if context == "both" else (context,)
@@ -73,38 +70,32 @@ def select_variants(
     elif translate == "both" or context == "given":
         names = modes
     return [
-        ScoringVariant(name, *way)
-        for name, way in zip(names, product(profiles, contexts, modes), strict=True)
+        ScoringVariant(name, *variant)
+        for name, variant in zip(names, product(profiles, contexts, modes), strict=True)
     ]
 
 
 def describe_variant(run: str) -> str:
-    """Say how the answers of a run were scored; a run that is not known here is a profile."""
-    return _WORDS.get(run, f"profile {run}")
+    """Describe the variant of a run; an unknown name is that of a profile."""
+    return _DESCRIPTIONS.get(run, f"profile {run}")
 
 
 def describe_gain(run: str) -> str:
-    """Say what a run does that the one before it does not."""
-    return _GAINED.get(run, f"Gained by profile {run}")
+    """Describe how a run differs from the one before."""
+    return _GAINS.get(run, f"Gain by profile {run}")
 
 
-#: More than the lines that are in work at once, so that none is assessed twice.
-_REMEMBERED: Final = 256
-_NAME: Final = "what if"
-
-#: Above the tables of the other policy, and above all others, which follow.
-HEADING: Final = "What if: the same scores under another policy"
-HEADING_OF_REST: Final = "As it is today"
+#: More than the concurrent lines, so that none is scored twice.
+_CACHED_SCORES: Final = 256
+_OTHER_POLICY: Final = "what if"
 
 AutoSendAt = Annotated[
     float | None,
-    typer.Option(
-        min=MIN_SCORE, max=MAX_SCORE, help="What if answers were sent from this score on: what would change."
-    ),
+    typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that sends from this score on."),
 ]
 BlockBelow = Annotated[
     float | None,
-    typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="What if answers were blocked below this score."),
+    typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that blocks below this score."),
 ]
 PolicyFile = Annotated[
     Path | None,
@@ -113,15 +104,15 @@ PolicyFile = Annotated[
         exists=True,
         dir_okay=False,
         metavar="FILE",
-        help="What if the policy were that of this TOML file: a section [policy] as in the settings, with "
-        "overrides per message type and language; what it does not name stays as it is.",
+        help="Evaluate the policy of this TOML file: a section [policy] as in the settings, with overrides "
+        "per message type and language; other values are those of the settings.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """Another policy beside today's."""
+    """Another policy, to compare with the current one."""
 
     policy: Policy
 
@@ -129,44 +120,44 @@ class WhatIf:
     def from_options(
         cls, current: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
     ) -> WhatIf | None:
-        """Give it as the options ask for it, or None where they do not; raises InvalidSettings."""
+        """Return the policy for the options, or None without them; raises InvalidSettings."""
         thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
         given = {name: value for name, value in thresholds.items() if value is not None}
         return cls(merge_policy(current, file, given)) if file or given else None
 
-    def with_variant(self, ways: Sequence[ScoringVariant]) -> list[ScoringVariant]:
-        """Give the way of scoring, and the same with this policy.
+    def with_variant(self, variants: Sequence[ScoringVariant]) -> list[ScoringVariant]:
+        """Return the variant, and the same with this policy.
 
         Raises:
-            UsageError: there are several ways.
+            UsageError: there are several variants.
         """
-        if len(ways) > 1:
+        if len(variants) > 1:
             raise UsageError(
                 "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
-                "--translate is both, or --profile repeated"
+                "--translate is both, or --profile is repeated"
             )
-        return [*ways, replace(ways[0], name=_NAME, policy=self.policy)]
+        return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=self.policy)]
 
-    def described(self, today: Policy) -> Mapping[str, Any]:
-        """Describe both policies, ready for JSON."""
+    def to_json(self, current: Policy) -> Mapping[str, Any]:
+        """Return both policies as JSON."""
         return {
-            "today": {"policy_version": today.identity, **asdict(today)},
+            "today": {"policy_version": current.identity, **asdict(current)},
             "other": {"policy_version": self.policy.identity, **asdict(self.policy)},
         }
 
 
 class ScoreCache:
-    """An assessor for several policies: what was assessed just now is not assessed again."""
+    """A scorer with a cache of the last scores, for several policies."""
 
-    def __init__(self, assessor: AsyncScorer) -> None:
-        self._assessor = assessor
-        self._known: OrderedDict[tuple[Exchange, tuple[str, ...]], ScoredAnswer] = OrderedDict()
+    def __init__(self, scorer: AsyncScorer) -> None:
+        self._scorer = scorer
+        self._cache: OrderedDict[tuple[Exchange, tuple[str, ...]], ScoredAnswer] = OrderedDict()
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        """Assess one exchange, or remember it; raises as the assessor does."""
+        """Score one exchange, or return its cached score; raises as the scorer does."""
         key = (exchange, degraded)
-        if (known := self._known.get(key)) is None:
-            known = self._known[key] = await self._assessor.score(exchange, degraded)
-        if len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
-        return known
+        if (cached := self._cache.get(key)) is None:
+            cached = self._cache[key] = await self._scorer.score(exchange, degraded)
+        if len(self._cache) > _CACHED_SCORES:
+            self._cache.popitem(last=False)
+        return cached

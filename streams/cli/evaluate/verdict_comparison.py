@@ -1,9 +1,9 @@
-"""Two files of verdicts on the same answers, and what people say of these: two runs compared."""
+"""Comparison of two files of verdicts on the same answers, with ratings if there are any."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -11,7 +11,8 @@ from rich.text import Text
 from schemas import RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
 from scoring.values.exchange import Decision, MessageType
-from streams.cli.command_files import InputErrors, read_records
+from streams.cli.command_errors import CommandErrors, InputErrors
+from streams.cli.command_files import read_records
 from streams.cli.command_output import CommandFailed, ExitCode, json_line, plural, printable, say, write_line
 from streams.cli.common_options import existing_pair
 from streams.cli.evaluate.rated_files import make_case
@@ -22,119 +23,88 @@ CompareFiles = Annotated[
     typer.Option(
         metavar="VERDICTS VERDICTS",
         callback=existing_pair,
-        help="Compare two files of verdicts on the same answers, as `score` writes them, and judge nothing.",
+        help="Compare two files of verdicts on the same answers, as `score` writes them; nothing is scored.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictFile:
-    """The verdicts of one file as cases, by the ids of their answers."""
+    """The verdicts of one file as cases, by answer id."""
 
     path: Path
     cases: Mapping[str, EvaluationCase]
     errors: InputErrors
 
 
-def show_comparison(one: Path, other: Path, rated: Sequence[Path], *, as_json: bool) -> ExitCode:
-    """Compare two files of verdicts, with what people say of the answers where files of that are given.
+def show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: bool) -> ExitCode:
+    """Compare two files of verdicts, with the ratings of the other files.
 
     Returns:
-        1 where some line was bad, else 0.
+        1 if a line was bad, else 0.
 
     Raises:
-        CommandFailed: a file cannot be read, or they have no answer in common.
+        CommandFailed: a file cannot be read, or the verdicts have no answer in common.
     """
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
 
-    complaints = [InputErrors(str(path)) for path in rated]
-    ratings = read_ratings(rated, complaints)
-    first, second = (read_verdict_file(path, ratings) for path in (one, other))
-    found = compare_runs(*pair_cases(first, second, ratings))
+    errors = CommandErrors()
+    ratings: dict[str, RatedAnswer] = {}  # of repeated answers the first counts
+    for path in rated:
+        for _, line in errors.of(path).good_lines(read_records(path, RatedAnswer)):
+            ratings.setdefault(line.answer.answer_id, line)
+    first, second = (_read_verdicts(path, ratings, errors.of(path)) for path in (one, other))
+    found = compare_runs(*_pair_cases(first, second, ratings))
     if as_json:
-        write_line(json_line({**described(first, second), **asdict(found)}))
+        files = [
+            {"file": str(run.path), "bad_lines": run.errors.count, "answers": len(run.cases)}
+            for run in (first, second)
+        ]
+        write_line(json_line({"files": files, **asdict(found)}))
     else:
+        names = one.name, other.name
+        if one.name == other.name:
+            names = str(one), str(other)
         console = ResultConsole()
         console.print(Text(f"{plural(found.answers, 'answer')} in both, {found.rated} rated"))
-        for part in comparison_tables(found, *distinct_names(one, other), rescored=True):
+        for part in comparison_tables(found, *map(printable, names), rescored=True):
             console.print(part)
-    return max(each.exit_code for each in (first.errors, second.errors, *complaints))
+    return errors.exit_code()
 
 
-def distinct_names(one: Path, other: Path) -> tuple[str, str]:
-    """Name two files so that they can be told apart, as short as may be."""
-    short = printable(one.name), printable(other.name)
-    return short if short[0] != short[1] else (printable(str(one)), printable(str(other)))
-
-
-def read_verdict_file(path: Path, ratings: Mapping[str, RatedAnswer]) -> VerdictFile:
-    """Read verdicts, with what people say of their answers.
-
-    Bad lines are complained about; of repeated answers the first verdict counts.
-
-    Raises:
-        CommandFailed: the file cannot be read.
-    """
-    complaints, repeated = InputErrors(str(path)), 0
+def _read_verdicts(path: Path, ratings: Mapping[str, RatedAnswer], errors: InputErrors) -> VerdictFile:
+    """Read the verdicts of a file, report bad lines, and keep the first verdict of repeated answers."""
     cases: dict[str, EvaluationCase] = {}
-    for number, verdict in complaints.good_lines(read_records(path, Verdict)):
-        if unknown := _unknown(verdict):
-            complaints.report(number, unknown)
+    repeated = 0
+    for number, verdict in errors.good_lines(read_records(path, Verdict)):
+        if unknown := _unknown_code(verdict):
+            errors.report(number, unknown)
         elif verdict.answer_id in cases:
             repeated += 1
         else:
             cases[verdict.answer_id] = make_case(verdict, ratings.get(verdict.answer_id))
     if repeated:
         say(f"{path}: {plural(repeated, 'repeated answer')}: the first verdict counts")
-    return VerdictFile(path, cases, complaints)
+    return VerdictFile(path, cases, errors)
 
 
-def read_ratings(paths: Iterable[Path], complaints: Sequence[InputErrors]) -> dict[str, RatedAnswer]:
-    """Read what people say of answers, by the ids of these; the first line of an answer counts.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-    """
-    found: dict[str, RatedAnswer] = {}
-    for path, about in zip(paths, complaints, strict=True):
-        for _, rated in about.good_lines(read_records(path, RatedAnswer)):
-            found.setdefault(rated.answer.answer_id, rated)
-    return found
-
-
-def pair_cases(
+def _pair_cases(
     first: VerdictFile, second: VerdictFile, ratings: Mapping[str, RatedAnswer]
-) -> tuple[list[EvaluationCase], list[EvaluationCase]]:
-    """Give the cases of both runs on the same answers, in the order of the first run.
-
-    Says on standard error which answers are left out.
-
-    Raises:
-        CommandFailed: the files have no answer in common.
-    """
+) -> tuple[Sequence[EvaluationCase], Sequence[EvaluationCase]]:
+    """Return the cases of the common answers, in the order of the first file; report the others."""
     common = [answer_id for answer_id in first.cases if answer_id in second.cases]
     for one, other in ((first, second), (second, first)):
         if alone := len(one.cases) - len(common):
-            say(f"{plural(alone, 'answer')} of {one.path} not in {other.path}: left out")
+            say(f"{plural(alone, 'answer')} of {one.path} not in {other.path}: excluded")
     if not common:
         raise CommandFailed(f"{first.path} and {second.path} have no answer in common")
     if unmatched := len(ratings.keys() - set(common)):
-        say(f"{unmatched} rated answers are not in both files: left out")
+        say(f"{plural(unmatched, 'rated answer')} not in both files: excluded")
     return [first.cases[each] for each in common], [second.cases[each] for each in common]
 
 
-def described(first: VerdictFile, second: VerdictFile) -> dict[str, Any]:
-    """Give what a comparison is about, ready for JSON."""
-    return {
-        "files": [
-            {"file": str(run.path), "bad_lines": run.errors.count, "answers": len(run.cases)}
-            for run in (first, second)
-        ]
-    }
-
-
-def _unknown(verdict: Verdict) -> str | None:
+def _unknown_code(verdict: Verdict) -> str | None:
     for name, value, known in (
         ("decision", verdict.decision, Decision),
         ("message_type", verdict.message_type, MessageType),

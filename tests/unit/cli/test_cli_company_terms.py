@@ -1,16 +1,12 @@
 """The command builds the company's words from documents, and says what it left out and why."""
 
 import json
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
 
 from scoring.company_terms import load_terms
 from streams.cli.entry import run
-from tests.support.commands import truthgate
-
-SAMPLE = files("streams") / "sample"
 
 
 def line(document_id: str, text: str = "De loonstrook van Kantora.", language: str = "nl") -> str:
@@ -32,19 +28,6 @@ def build(documents: Path, output: Path, *options: str) -> int:
     return run(["company-terms", "build", "--documents", str(documents), "--output", str(output), *options])
 
 
-def test_the_sample_knowledge_base_gives_the_product_s_words(output: Path) -> None:
-    with as_file(SAMPLE / "documents.nl.jsonl") as documents:
-        done = truthgate("company-terms", "build", "--documents", documents, "--output", output)
-    assert done.returncode == 0
-    assert done.stdout == ""
-    assert "\ntruthgate: nl: " in done.stderr
-    assert done.stderr.endswith(" words from 39 documents\n")
-    found = load_terms(output).for_language("nl")
-    assert found
-    assert {"kantora", "loonperiode", "foutcode"} <= found
-    assert {"het", "van", "naar", "een"}.isdisjoint(found)
-
-
 def test_the_order_of_the_documents_does_not_change_the_file(tmp_path: Path, output: Path) -> None:
     lines = [line(f"d{n}", f"De loonstrook {'verlof ' * n}") for n in range(20)]
     assert build(jsonl(tmp_path, *lines), output) == 0
@@ -61,12 +44,3 @@ def test_a_folder_of_markdown_is_read_too(tmp_path: Path, output: Path) -> None:
     (folder / "empty.md").write_text("", "utf-8")
     assert build(folder, output, "--language", "nl", "--least-documents", "3") == 1
     assert load_terms(output).for_language("nl") == {"loonstrook"}
-
-
-def test_the_same_id_in_two_files_of_two_languages_is_two_documents(output: Path) -> None:
-    with as_file(SAMPLE / "documents.nl.jsonl") as dutch, as_file(SAMPLE / "documents.en.jsonl") as english:
-        assert build(dutch, output, "--documents", str(english)) == 0
-    assert {code: found.documents for code, found in load_terms(output).languages.items()} == {
-        "en": 39,
-        "nl": 39,
-    }

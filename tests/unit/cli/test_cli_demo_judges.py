@@ -33,5 +33,5 @@ def test_a_folder_is_named_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_demo_that_is_to_ask_and_is_told_nobody_is_wrong_usage() -> None:
-    with pytest.raises(UsageError, match="nobody is named"):
+    with pytest.raises(UsageError, match="no language model is configured"):
         _judges(Settings())

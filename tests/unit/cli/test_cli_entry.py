@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaTimeoutError
 
 from schemas import RegistryUnreachable
 from streams.cli.command_output import CommandFailed
-from streams.cli.demo.demo_command import _reporting as reporting
+from streams.cli.demo.demo_command import _exit_codes as reporting
 from streams.cli.demo.demo_run import DemoFailed
 from streams.cli.entry import run
 from streams.embedded.jars import BrokerFailed, FetchFailed, MissingExtra
@@ -93,20 +93,6 @@ def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
 def assert_one_line_names_the_broker(complaint: str) -> None:
     assert NOBODY in complaint
     assert complaint.count("\n") == 1
-
-
-def test_a_wrong_variable_is_one_line_and_exit_code_2() -> None:
-    done = truthgate("worker", environment={"TRUTHGATE_WEB__PORT": "abc"})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("truthgate: TRUTHGATE_WEB__PORT: ")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_worker_refuses_company_terms_that_are_not_there_in_one_line_before_it_looks_for_a_broker() -> None:
-    wrong = {**UNREACHABLE, "TRUTHGATE_COMPANY_TERMS__FILE": "/nowhere.json"}
-    done = truthgate("worker", environment=wrong)
-    told = "truthgate: company_terms.file: /nowhere.json: cannot be read: No such file or directory\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
 def test_ctrl_c_is_one_line_and_code_130() -> None:

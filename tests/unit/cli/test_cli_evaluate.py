@@ -15,13 +15,13 @@ from schemas import ChatbotAnswer, Verdict
 from scoring.evaluation.routing import Misrouted
 from scoring.values.exchange import Decision, Evidence
 from scoring.values.opinion import Label, Opinion, Usage
-from streams.cli.command_files import InputErrors, MissingDocuments
+from streams.cli import command_output
+from streams.cli.command_errors import InputErrors
 from streams.cli.command_output import progress_bar
 from streams.cli.entry import run
-from streams.cli.evaluate import extras
+from streams.cli.evaluate.evaluation_tables import misrouted_table
 from streams.cli.evaluate.rated_files import RatedFile, read_lines, score_lines
 from streams.cli.evaluate.rated_files import evaluated_answers as good_lines
-from streams.cli.evaluate.routed_tables import misrouted_table
 from streams.llm.batches import AnswerKey, opinion_line
 from streams.observability.failures import BadAnswer, Stage
 from tests.support.commands import truthgate, truthgate_here
@@ -80,10 +80,6 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
     assert list(tmp_path.glob("*.part")) == []
 
 
-TITLE = "How do I save the whole file?"
-GUIDE = f"# {TITLE}\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
-
-
 def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path: Path) -> None:
     pages = [
         {"document_id": f"d-{n}", "language": "en", "title": "A", "text": f"Payslip {n}."} for n in range(20)
@@ -94,6 +90,10 @@ def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tm
     done = truthgate_here("evaluate", file, "--documents", documents, "--profile", "paper", "--json")
     rows = {row["name"]: row for row in json.loads(done.stdout)["runs"][0]["features"][0]["rows"]}
     assert rows["company_terms"]["answers"] == 2
+
+
+TITLE = "How do I save the whole file?"
+GUIDE = f"# {TITLE}\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
 
 def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
     assert "unknown_number" not in {row["reason"] for row in found["runs"][0]["checks"][0]["rows"]}
     assert "profile truthgate" in plot.read_text()
     shown = truthgate_here("evaluate", file, *profiles).stdout
-    parts = ("profile paper (rows)", "Gained by profile truthgate", "wrongly-sent")
+    parts = ("profile paper (rows)", "Gain by profile truthgate", "wrongly-sent")
     assert [part for part in parts if part not in shown] == []
 
 
@@ -149,7 +149,7 @@ async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table
             raise BadAnswer(Stage.SCORE, "ProcessExpired", "died")
         return await judging(answer)
 
-    source = RatedFile(rated, InputErrors("rated"), MissingDocuments("rated"))
+    source = RatedFile(rated, InputErrors("rated"))
     read = read_lines([source], progress_bar("judging", None))
     first = [line async for line in score_lines(read, [[judging]], limit=2)]
     found = [each async for each in good_lines([source], score_lines(first, [[failing]], limit=2))]
@@ -166,7 +166,7 @@ def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_coun
     console = Console(file=StringIO(), width=100)
     console.print(misrouted_table(found, "profile paper"))
     shown = console.file.getvalue()
-    assert "Routed wrongly: 23 answers, profile paper" in shown
+    assert "Misrouted: 23 answers, profile paper" in shown
     assert "a-19" in shown
     assert "a-20" not in shown
     assert "and 3 more" in shown
@@ -178,16 +178,8 @@ def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path:
     done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"})
     assert done.returncode == 1
     assert done.stderr == (
-        "truthgate: 2 answers took longer to score than allowed (scoring.timeout_seconds): "
-        "degraded scoring_timeout\n"
+        "truthgate: 2 answers exceeded scoring.timeout_seconds: degraded scoring_timeout\n"
     )
-
-
-def test_one_rating_for_all_gives_tables_without_a_correlation_and_no_warning(tmp_path: Path) -> None:
-    file = written(tmp_path / "same.jsonl", *[{**TRUE, "answer_id": f"a-{n}", "rating": 5} for n in range(4)])
-    done = truthgate_here("evaluate", file, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["runs"][0]["correlations"][0]["spearman"] is None
 
 
 def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path) -> None:
@@ -198,19 +190,6 @@ def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path)
     for documents, code in (((given[0],), 0), (given, 0), ((*given, given[0]), 2)):
         options = [part for each in documents for part in ("--documents", each)]
         assert truthgate_here("evaluate", *files, *options, "--json").returncode == code
-
-
-def test_answers_that_are_repeated_are_told_since_intervals_take_them_for_new_ones(tmp_path: Path) -> None:
-    line = {**TRUE, "answer_id": "a-1", "rating": 5}
-    done = truthgate_here("evaluate", written(tmp_path / "twice.jsonl", line, line), "--json")
-    assert "1 repeated answer id: intervals" in done.stderr
-
-
-@pytest.mark.parametrize("lines", [(), ({"question": "q", "answer": "a"},)])
-def test_a_file_that_rates_nothing_is_no_input(tmp_path: Path, lines: tuple[dict[str, str], ...]) -> None:
-    done = truthgate_here("evaluate", written(tmp_path / "unrated.jsonl", *lines))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "nothing to evaluate" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -224,7 +203,7 @@ def test_an_extra_that_is_not_installed_is_named(
     extra: str,
     options: tuple[str, ...],
 ) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
+    monkeypatch.setattr(command_output, "find_spec", lambda name: None if name == package else name)
     assert run(["evaluate", str(rated), *options]) == 2
     assert capsys.readouterr().err == f"truthgate: this needs {package}: pip install 'truthgate[{extra}]'\n"
 
@@ -265,7 +244,7 @@ def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered: Path
     options = ("--opinions", good, "--opinions", poor, "--flip", "0.5", "--tau", "0.9", "--plot", plot)
     done = truthgate_here("evaluate", answered, *options, "--json")
     assert done.returncode == 0
-    assert f"{poor}: 2 answers without an opinion, in none of its tables" in done.stderr
+    assert f"{poor}: 2 answers without an opinion, excluded from its tables" in done.stderr
     found = json.loads(done.stdout)
     assert found["opinions"] == [{"file": str(path), "bad_lines": 0} for path in (good, poor)]
     first, second = found["judges"]
@@ -306,7 +285,7 @@ def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(
     assert done.returncode == 1
     for complaint in (
         "line 2: is a second opinion on an answer",
-        "line 3: is on none of these answers, or on another text of one",
+        "line 3: matches none of the answers, or another text of one",
         "line 4: wrong words are outside the answer",
         "line 5: opinion.version: should be 1",
         "line 6: *: Extra inputs are not permitted",
@@ -320,7 +299,7 @@ def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered: P
     path = opined(tmp_path / "opinions.jsonl", ("b-1", TRUE, {}))
     done = truthgate_here("evaluate", answered, "--opinions", path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "there is no opinion on any of these answers" in done.stderr
+    assert "no opinion is on any of these answers" in done.stderr
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:

@@ -85,7 +85,7 @@ def test_a_method_of_one_round_has_its_opinions_after_one_import(tmp_path: Path)
     batch.reply(replied(second, TRUE), replied(first))
     done = batch.bring()
     assert done.returncode == 0
-    assert done.stderr.splitlines()[-1] == "truthgate: 2 opinions: no more requests"
+    assert done.stderr.splitlines()[-1] == "truthgate: 2 opinions, complete: no more requests"
     untrue, true = batch.lines
     assert (untrue["answer_id"], true["answer_id"]) == ("a-1", "a-2")
     opinion = OpinionForm.model_validate_json(json.dumps(untrue["opinion"])).opinion(ANSWER)
@@ -125,7 +125,7 @@ def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_aske
     batch.reply(replied(good, TRUE), failed(bad, 500, "server_error"), expired)
     done = batch.bring()
     assert [line["custom_id"] for line in batch.lines] == [bad["custom_id"], missing["custom_id"]]
-    assert "2 requests answered by an error" in done.stderr
+    assert "2 requests failed" in done.stderr
     assert "2 requests to send next, for 2 of 3 answers" in done.stderr
     batch.reply(replied(bad, TRUE))
     assert batch.bring("--give-up").returncode == 0
@@ -152,8 +152,8 @@ def test_of_two_replies_to_one_request_the_first_counts_and_strange_ones_are_tol
     done = batch.bring()
     assert done.returncode == 1
     assert batch.lines[0]["opinion"]["label"] == "TRUE"
-    assert "1 reply to requests that are not made here" in done.stderr
-    assert "1 reply to requests with one already: the first counts" in done.stderr
+    assert "1 reply to unknown requests" in done.stderr
+    assert "1 repeated reply: the first one counts" in done.stderr
 
 
 DEEP = '{"custom_id": "x", "response": ' + "[" * 3_000 + "]" * 3_000 + "}"
@@ -199,7 +199,7 @@ def test_a_body_that_is_no_completion_is_asked_again(tmp_path: Path, body: Any) 
     batch.reply(reply)
     done = batch.bring()
     assert batch.lines == [request]
-    assert "1 request answered by an error" in done.stderr
+    assert "1 request failed" in done.stderr
 
 
 def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(tmp_path: Path) -> None:

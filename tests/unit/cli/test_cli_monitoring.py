@@ -27,14 +27,6 @@ def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == [output, link]
 
 
-def test_settings_come_from_the_environment() -> None:
-    environment = {"TRUTHGATE_OBJECTIVES__VERDICT_WITHIN_SECONDS": "7"}
-    assert (
-        "Verdicts take longer than 7s"
-        in truthgate_here("monitoring", "rules", environment=environment).stdout
-    )
-
-
 def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
     done = truthgate_here("monitoring", "rules")

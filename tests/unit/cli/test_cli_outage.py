@@ -7,7 +7,7 @@ from streams.kafka.kafka_clients import CredentialsRefused, ServiceUnreachable
 from streams.settings import KafkaSettings
 
 SILENT = ServiceUnreachable("Kafka at kafka:9092 does not answer within 10 s")
-TOLD = "Kafka at kafka:9092 does not answer within 10 s; going on when it does, Ctrl-C ends"
+TOLD = "Kafka at kafka:9092 does not answer within 10 s; waiting until it answers, Ctrl-C ends"
 
 
 class Brokers:

@@ -18,11 +18,10 @@ from rich.text import Text
 
 from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.cli.async_input import aiter_in_thread, map_in_order
+from streams.cli.async_input import map_in_order
 from streams.cli.command_files import read_records
-from streams.cli.command_output import json_line, plural, printable
-from streams.cli.dead_letters.archived_letters import ArchivedLetter, LetterFilter
-from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, OffsetSet
+from streams.cli.command_output import json_line, printable
+from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
 from streams.cli.dead_letters.dead_letter_replay import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
@@ -117,10 +116,6 @@ async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
     assert working == set()
 
 
-async def test_an_input_without_items_is_over_at_once() -> None:
-    assert [each async for each in aiter_in_thread([])] == []
-
-
 @given(st.text())
 def test_nothing_that_moves_the_cursor_gets_to_a_terminal_and_offsets_stay(text: str) -> None:
     shown = printable(text)
@@ -156,7 +151,7 @@ def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved
 
 def test_a_line_names_documents_that_are_not_there() -> None:
     missing = replace(VERDICT, context_source="none", missing_context_ids=("nl/invoic", "b\n", "c", "d"))
-    assert verdict_line(missing).plain.endswith("  (not there: nl/invoic, b , c and 1 more)")
+    assert verdict_line(missing).plain.endswith("  (missing: nl/invoic, b , c and 1 more)")
 
 
 def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() -> None:
@@ -170,12 +165,6 @@ def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() 
         f"{verdict_line(VERDICT).plain.removesuffix('“Send to the bank”')}“and then”, “Send to the bank”"
         "  [single by qwen_small: no label, cut off]  [cot-sc by a, b: FALSE 0.93, order, off context]"
     )
-
-
-def test_a_line_tells_that_a_language_model_did_not_read_all() -> None:
-    part = VerdictOpinion("single", (), "0", "NOT_GIVEN", 0.5, shortened=True)
-    line = verdict_line(replace(VERDICT, opinions=(part,))).plain
-    assert line.endswith("  [single: NOT GIVEN 0.50, not all of the documents were read]")
 
 
 def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None:
@@ -315,12 +304,6 @@ def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() 
     assert choice.unmatched == [(0, 8), (1, 7)]
 
 
-def test_a_choice_of_nothing_means_all() -> None:
-    choice = LetterFilter([])
-    assert choice(letter([]))
-    assert choice.unmatched == []
-
-
 def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,7 +327,7 @@ def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_o
     board = DemoBoard(["a-1", "a-2"], dead_letters=1)
     assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
     assert not board.add(replace(VERDICT, verdict_id="of another run"))
-    board.add_dead_letter()
+    board.letters += 1
     assert (board.settled, board.total, board.repeated, board.complete) == (2, 3, 1, False)
     assert board.summary().endswith("1 blocked; 1 dead letter, 1 lost")
     board.add(replace(VERDICT, verdict_id=verdict_id("a-2"), decision="review", score=None))
@@ -371,17 +354,11 @@ def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there()
         assert {each for answer in answers for each in answer.document_ids} <= known
 
 
-@pytest.mark.parametrize(("count", "told"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies")])
-def test_one_is_not_told_as_several(count: int, told: str) -> None:
-    assert plural(count, "reply", "replies") == told
-    assert plural(count, "answer") == f"{count} answer{'' if count == 1 else 's'}"
-
-
 @pytest.mark.parametrize(
     ("ids", "told"),
     [
-        ("", "there is no line in it"),
-        ("abaca", "2 repeated answer ids (line 3 has that of line 1, line 5 has that of line 1)"),
+        ("", "the file has no lines"),
+        ("abaca", "2 repeated answer ids (line 3 repeats line 1, line 5 repeats line 1)"),
         ("ab", None),
     ],
 )

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.cli.command_files import InputErrors
-from streams.cli.document_sources import DocumentSource
-from streams.cli.marked_documents import MarkedDocuments
-from streams.cli.publish_command import ExistingDocuments, PublishableDocuments
+from streams.cli.command_errors import InputErrors
+from streams.cli.document_sources import DocumentSource, TopicDocuments
+from streams.cli.publish_command import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.settings import InvalidSettings, Settings
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
@@ -28,9 +27,9 @@ def accepted(*languages: str) -> PublishableDocuments:
 @pytest.mark.parametrize(
     ("published", "named", "gone", "left"),
     [
-        (["nl"], [], ["nl/a", "nl/b"], "--prune: 2 documents in Klingon, en left"),
-        (["nl"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon left"),
-        (["nl", "en"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon left"),
+        (["nl"], [], ["nl/a", "nl/b"], "--prune: 2 documents in Klingon, en not deleted"),
+        (["nl"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon not deleted"),
+        (["nl", "en"], ["nl", "en"], ["en/a", "nl/a", "nl/b"], "--prune: 1 document in Klingon not deleted"),
         (["nl"], None, ["en/a", "nl/a", "nl/b", "odd"], ""),
     ],
 )
@@ -47,8 +46,8 @@ def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_lea
 
 
 def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
-    there = ExistingDocuments(KNOWN, frozenset({"broken"}))
-    assert there.missing(["nl/a", "nope", "broken", "nope"]) == ["nope"]
+    published = TopicDocuments({"nl/a": marked("nl/a")}, 1, unreadable_ids=frozenset({"broken"}))
+    assert missing_documents(published, ["nl/a", "nope", "broken", "nope"]) == ["nope"]
 
 
 def told_of(source: Path, languages: list[str], capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -63,11 +62,14 @@ def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text")
     (told,) = told_of(tmp_path, ["nl"], capsys)
-    assert told.startswith("truthgate: warning: 2 pages of the folder en taken for nl: ")
+    assert told.startswith("truthgate: warning: 2 pages of the folder en read as nl; ")
     assert told_of(tmp_path, ["nl", "en"], capsys) == []
     (tmp_path / "en" / "pay.md").write_text("---\nlanguage: de\n---\nText")
     assert told_of(tmp_path, ["nl", "en"], capsys) == [
-        "truthgate: warning: 1 page in another language than --language, such as en/pay (de), which counts"
+        (
+            "truthgate: warning: 1 page in another language than --language, e.g. en/pay (de); "
+            "the language of the page is used"
+        )
     ]
 
 
@@ -99,7 +101,7 @@ def test_two_marked_documents_of_one_title_in_one_language_are_told(
 ) -> None:
     one, other = marked("one"), marked("other", title="how do I delete a draft?")
     (told,) = warnings_of([one, one, other], capsys)
-    assert told.startswith("truthgate: warning: other: marked auto_send, and so is one of the same title: ")
+    assert told.startswith("truthgate: warning: other: marked auto_send, as is one with the same title: ")
     assert warnings_of([one, replace(other, auto_send=False)], capsys) == []
     told = "".join(warnings_of([one, replace(other, language="de")], capsys))
     assert "same title" not in told

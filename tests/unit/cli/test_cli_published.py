@@ -2,21 +2,21 @@
 
 import pytest
 
-from streams.cli.document_commands import TopicDocuments
+from streams.cli.document_sources import TopicDocuments
 
 
 @pytest.mark.parametrize(
     ("unreadable", "json_refused", "told"),
     [
         (0, 0, []),
-        (4, 4, ["4 documents of the topic in JSON, which is not read here: encoding.json_input is off"]),
-        (1, 0, ["1 document of the topic cannot be read: see `truthgate dead-letters list`"]),
+        (4, 4, ["4 documents of the topic not read: JSON is not accepted (encoding.json_input is off)"]),
+        (1, 0, ["1 document of the topic unreadable: see `truthgate dead-letters list`"]),
         (
             3,
             2,
             [
-                "2 documents of the topic in JSON, which is not read here: encoding.json_input is off",
-                "1 document of the topic cannot be read: see `truthgate dead-letters list`",
+                "2 documents of the topic not read: JSON is not accepted (encoding.json_input is off)",
+                "1 document of the topic unreadable: see `truthgate dead-letters list`",
             ],
         ),
     ],

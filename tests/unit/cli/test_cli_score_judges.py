@@ -85,7 +85,8 @@ def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_
         decisions = sorted(verdict["decision"] for verdict in verdicts)
         assert decisions == ["blocked"] * 2 + ["review"] * 3
         assert told == (
-            "truthgate: 3 answers in doubt, and judges.budget was spent: degraded judge_budget_spent\n"
+            "truthgate: 3 answers in doubt without an opinion: judges.budget is spent: "
+            "degraded judge_budget_spent\n"
         )
         assert (code, len(endpoint.asked)) == (0, 2 * run)
 
@@ -96,7 +97,7 @@ def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers: Path, e
     assert {verdict["decision"] for verdict in verdicts} == {"review"}
     assert {verdict["degraded"][-1] for verdict in verdicts} == {"judge_unavailable"}
     assert told == (
-        "truthgate: 5 answers in doubt, and no language model gave an opinion "
+        "truthgate: 5 answers in doubt without an opinion: no language model replied "
         "(small: connection_refused: nothing listens at its address, or the proxy's): "
         "degraded judge_unavailable\n"
     )

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from streams.cli.command_output import CommandFailed
-from streams.cli.search_command import Question
-from streams.cli.search_command import _found as find
+from streams.cli.search_command import Question, find_passages
 from streams.search.types import RetrievalResult, RetrievalUnavailable
 from tests.support.commands import truthgate_here
 from tests.support.ports import NOBODY
@@ -171,7 +170,7 @@ async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lac
             raise RetrievalUnavailable("index_failed")
 
     with pytest.raises(CommandFailed, match="cannot be searched: index_failed") as caught:
-        await find(Failing(), None, (1, Question(QUESTION)))
+        await find_passages(Failing(), None, (1, Question(QUESTION)))
     assert caught.value.code == 3
 
 
@@ -225,7 +224,7 @@ def test_an_evaluation_compares_given_with_retrieved_contexts(
     assert (blocked["answers"], blocked["blocked"]) == (4, 0)
     shown = command("evaluate", file, *options).stdout
     assert "Decisions: context given (rows), context retrieved" in " ".join(shown.split())
-    assert "The same decision on 0 of 4" in shown
+    assert "Same decision on 0 of 4" in shown
     assert "translating" not in shown
     alone = json.loads(command("evaluate", file, *options[:2], "--context", "retrieved", "--json").stdout)
     assert [each["name"] for each in alone["runs"]] == ["retrieved"]

@@ -13,8 +13,8 @@ from aiokafka import TopicPartition
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.exchange import Decision
 from streams.cli.common_options import parse_time
+from streams.cli.tail_commands import make_filter, parse_code
 from streams.cli.topic_reading import SLACK, TimeRange
-from streams.cli.verdict_filters import make_filter, parse_code
 from streams.kafka.kafka_clients import check_reachable
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 
@@ -36,7 +36,7 @@ def test_a_time_is_where_the_reader_is_unless_it_has_a_zone() -> None:
 
 @pytest.mark.parametrize("told", ["", "yesterday", "2h3m", "-1h", "9999-99-99", "999999w", "1h "[::-1]])
 def test_what_is_no_time_is_refused(told: str) -> None:
-    with pytest.raises(typer.BadParameter, match="is no time"):
+    with pytest.raises(typer.BadParameter, match="is not a time"):
         parse_time(told)
 
 
@@ -64,7 +64,7 @@ def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(t
 def test_a_code_that_no_language_has_is_taken_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     sieve = make_filter(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
     assert sieve.languages == {"und", "en", "xx"}
-    told = "no language has the code xx: only verdicts on answers that state it can have it"
+    told = "no language has the code xx: only verdicts on answers that state it can match"
     assert capsys.readouterr().err == f"truthgate: {told}\n"
 
 

@@ -85,8 +85,8 @@ def test_answers_that_only_one_file_has_are_told_and_left_out(rated: Path, verdi
     assert done.stderr.splitlines() == [
         f"truthgate: {part}, line 1: no valid JSON: expected value at column 1",
         f"truthgate: {part}: 1 repeated answer: the first verdict counts",
-        f"truthgate: 1 answer of {whole} not in {part}: left out",
-        "truthgate: 1 rated answers are not in both files: left out",
+        f"truthgate: 1 answer of {whole} not in {part}: excluded",
+        "truthgate: 1 rated answer not in both files: excluded",
     ]
     part.write_text(lines[0].replace('"blocked"', '"shredded"').replace('"review"', '"shredded"'))
     none = truthgate_here("evaluate", "--compare", part, whole)
