@@ -33,8 +33,9 @@ from streams.cli.common_options import AsJson, ConfigFile, check_languages
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
 from streams.cli.verdict_rendering import ResultConsole, format_relevance, highlighted_excerpt
 from streams.search.on_demand import open_on_demand_retriever
+from streams.search.passages import matching_spans
+from streams.search.search import SearchOptions
 from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
-from streams.search.words import matching_spans
 from streams.settings import Settings, load_settings
 
 _EXCERPT_CHARACTERS = 320
@@ -141,7 +142,8 @@ async def _search(
     passages: int | None,
     show: Callable[[Outcome], None],
 ) -> None:
-    async with open_on_demand_retriever(documents, settings, indexing_bar(), passages) as retrieval:
+    options = SearchOptions(passages) if passages else SearchOptions()
+    async with open_on_demand_retriever(documents, settings, indexing_bar(), options) as retrieval:
         if retrieval is None:
             raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
         find = partial(find_passages, await retrieval.open(), language)

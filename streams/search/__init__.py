@@ -1,1 +1,1 @@
-"""Retrieval: the passages that an answer should rest on, for answers that come without any."""
+"""Retrieval finds the passages that an answer should rest on, for answers that come without any."""

@@ -1,59 +1,80 @@
-"""A retriever for the documents of a file that is opened when the first question comes."""
+"""Retrieval without a broker: an index in the user's cache, built when the first question comes."""
 
 import asyncio
+import hashlib
+import os
 import threading
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from schemas import KnowledgeDocument
+from scoring.cache.shared_files import try_lock
+from streams.documents.versions import VersionedDocument, version_name
 from streams.observability.failures import (
     EXIT_SOFTWARE,
     EXIT_UNREACHABLE,
     InfrastructureFailure,
     loggable_reason,
 )
-from streams.search.embedder import EmbeddingFailed
-from streams.search.index import IndexFailed
-from streams.search.types import RetrievalResult, Retriever
+from streams.search.embedders import open_embedder
+from streams.search.index import IndexUnusable, PassageIndex, remove_index
+from streams.search.index_updates import BATCH, index_signature, update_index
+from streams.search.search import Search, SearchOptions
+from streams.search.service import IndexRetriever
+from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalResult
 from streams.settings import InvalidSettings, Settings
 
-OnIndexed = Callable[[int, int], None]
+#: The number of indexes in the cache; those used last stay.
+_MAX_INDEXES = 8
+_SUFFIX = ".index"
+_POLL_SECONDS = 0.1
 
-_NOT_INSTALLED = "embedder_not_installed"
+
+def index_folder() -> Path:
+    """Return the folder of these indexes in the user's cache; `XDG_CACHE_HOME` moves it."""
+    return user_cache_path("truthgate") / "file-indexes"
 
 
 class OnDemandRetriever:
-    """Indexes the documents when their retriever is first asked for.
+    """Indexes documents when the first question comes, unless their index is still in the cache.
 
-    A file in which every answer brings its context along needs no index. Building one takes as long as
-    it takes, so it is apart from searching, which has a time limit.
+    A file in which every answer brings its context needs no index. Building one takes as long as it takes, so
+    it is apart from searching, which has a time limit.
 
     Args:
-        documents: what is searched.
-        settings: ``retrieval``.
-        stack: closes what was opened.
+        documents: what is searched; of documents with the same id and language the last one counts.
+        settings: ``retrieval``, and the lexicons.
         on_indexed: called with how many documents are indexed and how many there are.
-        passages: how many are found for a question at most; None: as many as a worker finds.
+        options: how many passages are found, and how they are chosen.
+        folder: where the indexes are.
     """
 
     def __init__(
         self,
         documents: Collection[KnowledgeDocument],
         settings: Settings,
-        stack: AsyncExitStack,
-        on_indexed: OnIndexed,
-        passages: int | None = None,
+        on_indexed: Callable[[int, int], None],
+        options: SearchOptions,
+        folder: Path,
     ) -> None:
-        self._documents = documents
+        # The same id in two languages is two documents.
+        self._documents = {
+            f"{each.language} {each.document_id}": VersionedDocument(each, version_name(each))
+            for each in documents
+        }
         self._settings = settings
-        self._stack = stack
         self._on_indexed = on_indexed
-        self._passages = passages
-        self._opening: asyncio.Task[Retriever] | None = None
+        self._options = options
+        self._folder = folder
+        self._opening: asyncio.Task[IndexRetriever] | None = None
         self._closed = threading.Event()
 
     async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
-        """Return the passages for one question; whoever asks first waits for the index, others with them.
+        """Return the passages for one question; the first one waits for the index, and others with it.
 
         Raises:
             RetrievalUnavailable: nothing was found within ``seconds`` of searching.
@@ -62,75 +83,112 @@ class OnDemandRetriever:
         """
         return await (await self.open()).retrieve(question, language, seconds)
 
-    async def open(self) -> Retriever:
+    async def open(self) -> IndexRetriever:
         """Return the retriever once the documents are indexed; raises as :meth:`retrieve` does."""
-        # One task, so that what fails fails once for all who wait; an index is not tried in vain again.
+        # One task: a failure is reported to all who wait, and indexing is not tried in vain again.
         self._opening = self._opening or asyncio.create_task(self._open())
         return await asyncio.shield(self._opening)
 
     async def close(self) -> None:
-        """End the building of an index that nobody waits for any more, after the batch in work."""
+        """End indexing, after the current batch, and searching."""
         self._closed.set()
         if self._opening:
             self._opening.cancel()
             await asyncio.wait([self._opening])
+            if not self._opening.cancelled() and not self._opening.exception():
+                self._opening.result().close()
 
-    async def _open(self) -> Retriever:
-        from streams.search.files import index_folder, open_file_retriever  # noqa: PLC0415 - most files need none
-        from streams.search.search import Ranking  # noqa: PLC0415
-
-        usual = Ranking()
-        passages = self._passages or usual.passages
-        opened = open_file_retriever(
-            self._documents,
-            self._settings,
-            on_indexed=self._report_progress,
-            ranking=Ranking(passages, max(passages, usual.candidates)),
-        )
+    async def _open(self) -> IndexRetriever:
+        embedder = self._settings.retrieval.embedder
         try:
-            return await self._stack.enter_async_context(opened)
+            search = await asyncio.to_thread(self._open_search)
         except EmbeddingFailed as error:
-            raise _embedding_error(str(error), self._settings) from error
+            if str(error) == "embedder_not_installed":
+                raise InvalidSettings(
+                    f"retrieval.embedder {embedder}: its package is not installed"
+                ) from error
+            message = f"the documents cannot be indexed: {embedder}: {error}"
+            raise InfrastructureFailure(message, EXIT_UNREACHABLE) from error
         except (IndexFailed, OSError, RuntimeError, ValueError) as error:
-            told = str(error) if isinstance(error, IndexFailed) else getattr(error, "strerror", None)
-            reason = told or loggable_reason(error)
-            raise InfrastructureFailure(
-                f"the documents cannot be indexed in {index_folder()}: {reason}", EXIT_SOFTWARE
-            ) from error
+            code = str(error) if isinstance(error, IndexFailed) else getattr(error, "strerror", None)
+            message = f"the documents cannot be indexed in {self._folder}: {code or loggable_reason(error)}"
+            raise InfrastructureFailure(message, EXIT_SOFTWARE) from error
+        return IndexRetriever(lambda: search)
 
-    def _report_progress(self, done: int, total: int) -> None:
+    def _open_search(self) -> Search:
+        embedder = open_embedder(self._settings.retrieval)
+        signature = index_signature(self._settings.retrieval, embedder)
+        versions = {key: each.version for key, each in self._documents.items()}
+        name = hashlib.sha256(ascii((signature, sorted(versions.items()))).encode()).hexdigest()
+        path = self._folder / f"{name[:32]}{_SUFFIX}"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with _locked(path, lambda: self._report_progress(0)):
+            try:
+                index = PassageIndex(path, signature)
+            except IndexUnusable:
+                index = PassageIndex.create(path, signature)
+            # One whose building was interrupted is completed.
+            updates = update_index(index, versions, self._documents.get, embedder.embed_documents, BATCH)
+            for added, _pending in updates:
+                if added:
+                    self._report_progress(len(index.contents))
+            os.utime(path)
+            _remove_oldest(self._folder)
+        return Search(
+            lambda: index.snapshot,
+            lambda key, _version: self._documents[key].document,
+            embedder,
+            self._settings,
+            self._options,
+        )
+
+    def _report_progress(self, indexed: int) -> None:
         # Called by the thread that builds: nothing else ends it, and the command would wait for it.
         if self._closed.is_set():
             raise _IndexingCancelled
-        self._on_indexed(done, total)
+        self._on_indexed(indexed, len(self._documents))
 
 
 class _IndexingCancelled(Exception):
-    """Nobody wants the index any more."""
+    """Nobody waits for the index any more."""
 
 
-def _embedding_error(code: str, settings: Settings) -> Exception:
-    embedder = settings.retrieval.embedder
-    if code == _NOT_INSTALLED:
-        return InvalidSettings(f"retrieval.embedder {embedder}: its package is not installed")
-    return InfrastructureFailure(f"the documents cannot be indexed: {embedder}: {code}", EXIT_UNREACHABLE)
+@contextmanager
+def _locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    # Of two commands with the same documents one builds, and the other waits for as long as that takes.
+    with path.with_suffix(".lock").open("ab") as lock:
+        while not try_lock(lock):
+            on_wait()
+            time.sleep(_POLL_SECONDS)
+        yield
+
+
+def _remove_oldest(folder: Path) -> None:
+    with suppress(FileNotFoundError):  # another command removes them at the same time
+        indexes = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in indexes[_MAX_INDEXES:]:
+            remove_index(path)
+            path.with_suffix(".lock").unlink(missing_ok=True)
 
 
 @asynccontextmanager
 async def open_on_demand_retriever(
     documents: Collection[KnowledgeDocument],
     settings: Settings,
-    on_indexed: OnIndexed = lambda _done, _all: None,
-    passages: int | None = None,
+    on_indexed: Callable[[int, int], None] = lambda _done, _all: None,
+    options: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
+    *,
+    folder: Path | None = None,
 ) -> AsyncIterator[OnDemandRetriever | None]:
-    """Give a retriever for ``documents``, or None where there are none or retrieval is off.
+    """Yield a retriever for ``documents``, or None where there are none or retrieval is off.
 
-    ``passages`` are found for a question at most; None: as many as a worker finds.
+    ``folder`` is where the indexes are; None: the user's cache.
     """
     if not (documents and settings.retrieval.is_enabled):
         yield None
         return
-    async with AsyncExitStack() as stack:
-        on_demand = OnDemandRetriever(documents, settings, stack, on_indexed, passages)
-        stack.push_async_callback(on_demand.close)
-        yield on_demand
+    retriever = OnDemandRetriever(documents, settings, on_indexed, options, folder or index_folder())
+    try:
+        yield retriever
+    finally:
+        await retriever.close()

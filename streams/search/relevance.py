@@ -3,34 +3,46 @@
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scoring.lexicon import Lexicon
+from streams.search.passages import stemmed_terms, terms_with_spans
 from streams.search.types import Hit
-from streams.search.words import UNLISTED, rarity, stemmed_terms, terms_with_spans
 
 Key = TypeVar("Key", bound=Hashable)
 
+#: Of reciprocal rank fusion: how little the first ranks count above the others; its authors' value.
+_RRF_K: Final = 60
+#: The share of a question's words, by their rarity, that a passage has which is not about it; measured.
+_USUAL_SHARE: Final = 0.2
+#: Relevance of a passage that has a name of the question which few passages have.
+_NAME_RELEVANCE: Final = 1.0
+#: The rarity of a word that is not in the language's list; one in a hundred words has Zipf frequency 7.
+_UNLISTED: Final = 7.0
+_TOKEN: Final = re.compile(r"[^\W_]{1,60}(?:[-_./:][^\W_]{1,60}){0,8}")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s)\W{0,20}\Z")
 
-def fuse_rankings(rankings: Iterable[tuple[float, Sequence[Key]]], k: int) -> dict[Key, float]:
+
+def fuse_rankings(rankings: Iterable[tuple[float, Sequence[Key]]], k: int = _RRF_K) -> dict[Key, float]:
     """Fuse rankings by reciprocal rank.
 
     Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
     Learning Methods" (2009): a key scores the sum of ``weight / (k + rank)`` over the rankings that
-    it is in, where ranks count from 1. Scores of searches that have nothing in common, such as BM25 and
-    cosines, are thus never compared.
+    it is in, where ranks count from 1. So scores of different searches, such as BM25 and cosines, are never
+    compared.
 
     Args:
         rankings: each with its weight, the best key first, no key twice.
-        k: 60 in the paper; the larger, the less the first ranks count above the others.
+        k: the larger, the less the first ranks count above the others.
 
     Returns:
         The scores, the highest first; equal ones in the order in which the keys come.
 
-    >>> list(fuse([(1, ["a", "b"]), (1, ["b", "c"])], k=60))
+    >>> list(fuse_rankings([(1, ["a", "b"]), (1, ["b", "c"])]))
     ['b', 'a', 'c']
     """
     scores: dict[Key, float] = {}
@@ -56,7 +68,7 @@ def choose_diverse(
         weight: in [0, 1]; 1 chooses by relevance alone.
 
     Returns:
-        The indices of the chosen, in the order in which they were chosen.
+        The indices of the chosen, in this order.
     """
     chosen: list[int] = []
     nearest = np.zeros(len(relevance))
@@ -70,77 +82,81 @@ def choose_diverse(
     return chosen
 
 
-#: The share of a question's words, by their rarity, that a passage has which is not about it; measured.
-_USUAL_SHARE: Final = 0.2
-#: Relevance of a passage that has a name of the question which few passages have.
-_NAME_RELEVANCE: Final = 1.0
-_TOKEN: Final = re.compile(r"[^\W_]{1,60}(?:[-_./:][^\W_]{1,60}){0,8}")
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:]\s)\W{0,20}\Z")
-
-#: Whether a name is in few passages of a language.
-IsRare = Callable[[str, str], bool]
-
-
 class Relevance:
     """Compares a passage with a question.
 
     The similarity of their vectors, and ``weight`` times what the share of the question's words that the
-    passage has is above or below the usual. Each word counts by its rarity in the language. Only within one
-    language: words of two say nothing. A name or an identifier of the question that few passages have is
-    enough in any language.
+    passage has is above or below the usual. Each word counts by its rarity in the language. Words count only
+    within one language. A name or an identifier of the question that few passages have is enough in any
+    language.
 
     Args:
-        lexicons: say which words carry no content, by language; in others the similarity counts alone.
-        weight: what the words count beside the vectors.
+        lexicons: the words without content, by language; in others the similarity counts alone.
+        weight: the weight of the words beside the vectors.
     """
 
     def __init__(self, lexicons: Mapping[str, Lexicon], weight: float) -> None:
         self._lexicons = lexicons
         self._weight = weight
 
-    def __call__(self, question: str, language: str | None, hit: Hit, is_rare: IsRare) -> Hit:
-        """Return the hit with its relevance, and with the rare names of the question that it has."""
-        named = (
+    def __call__(
+        self, question: str, language: str | None, hit: Hit, is_rare: Callable[[str, str], bool]
+    ) -> Hit:
+        """Return the hit with its relevance, and with the rare names of the question that it has.
+
+        ``is_rare`` returns whether, in a language, few passages have a name.
+        """
+        text = f"{hit.title}\n{hit.text}"
+        names = tuple(
             name
             for name in distinctive_names(question, language)
-            if _mentions(hit, name) and is_rare(hit.language, name)
+            if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+            and is_rare(hit.language, name)
         )
-        if found := tuple(named):
-            return replace(hit, relevance=_NAME_RELEVANCE, names=found)
-        return replace(hit, relevance=self._by_words(question, language, hit))
+        relevance = _NAME_RELEVANCE if names else self._by_words(question, language, hit, text)
+        return replace(hit, relevance=relevance, names=names)
 
-    def _by_words(self, question: str, language: str | None, hit: Hit) -> float:
+    def _by_words(self, question: str, language: str | None, hit: Hit, text: str) -> float:
         lexicon = self._lexicons.get(hit.language)
         if lexicon is None or hit.language != language or not self._weight:
             return hit.similarity
         words = (
             (term, question[start:end].lower()) for term, (start, end) in terms_with_spans(question, language)
         )
-        asked = {term: rarity(word, language) for term, word in words if word not in lexicon.function_words}
+        asked = {term: _rarity(word, language) for term, word in words if word not in lexicon.function_words}
         if not (total := sum(asked.values())):
             return hit.similarity
-        there = set(stemmed_terms(f"{hit.title}\n{hit.text}", language))
-        share = sum(asked[term] for term in asked.keys() & there) / total
+        found = set(stemmed_terms(text, language))
+        share = sum(rarity for term, rarity in asked.items() if term in found) / total
         return max(-1.0, min(1.0, hit.similarity + self._weight * (share - _USUAL_SHARE)))
 
 
 def distinctive_names(question: str, language: str | None) -> Iterator[str]:
-    """Yield what names one thing: letters with a digit, or a capital within a sentence in no common word.
+    """Yield the names of single things: letters with a digit, or an uncommon word with a capital.
 
-    >>> list(names("Waarom geeft Twinfield fout TK-207?", "nl"))
+    >>> list(distinctive_names("Waarom geeft Twinfield fout TK-207?", "nl"))
     ['Twinfield', 'TK-207']
     """
-    shouted = question.isupper()
+    is_upper = question.isupper()
     for found in _TOKEN.finditer(question):
         word = found[0]
         later = word[1:] if _SENTENCE_START.search(question[: found.start()]) else word
-        capital = later != later.lower() and not shouted
+        has_capital = later != later.lower() and not is_upper
         if (word[0].isalpha() and any(map(str.isdigit, word))) or (
-            capital and rarity(word, language) == UNLISTED
+            has_capital and _rarity(word, language) == _UNLISTED
         ):
             yield word
 
 
-def _mentions(hit: Hit, name: str) -> bool:
-    pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return re.search(pattern, f"{hit.title}\n{hit.text}", re.IGNORECASE) is not None
+@lru_cache(200_000)
+def _rarity(word: str, language: str | None) -> float:
+    """Return how rare a word is in a language at large: powers of ten below one word in a hundred.
+
+    It is in [0, _UNLISTED], by wordfreq's list of words with a frequency of one in a million or more; the
+    same for all words of a language without a list.
+    """
+    from wordfreq import available_languages, zipf_frequency  # noqa: PLC0415 - it takes most of a second
+
+    if language not in available_languages("small"):
+        return 1.0
+    return max(0.0, _UNLISTED - zipf_frequency(word, language, "small"))

@@ -1,4 +1,4 @@
-"""Metrics of the search."""
+"""Metrics of the index, in which answers without context are searched for."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from streams.observability.instruments import Instruments
 
 if TYPE_CHECKING:
-    from streams.search.upkeep import IndexUpdater
+    from streams.search.index_updates import IndexUpdater
 
 
 class RetrievalMetrics:
-    """The instruments of the index that answers without context are judged by."""
+    """The instruments of the index."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._indexed = instruments.gauge(
@@ -20,23 +20,23 @@ class RetrievalMetrics:
             "`truthgate_documents`, which it approaches; `retrieval.embedder`.",
             unit="{document}",
         )
-        self._to_do = instruments.gauge(
+        self._pending = instruments.gauge(
             "truthgate.retrieval_documents_pending",
-            "Documents that are still to be put into the index of retrieval, or taken out.",
+            "Documents that are still to be put into the index of retrieval, or removed from it.",
             "`truthgate_retrieval_index_failures_total`; the log line `retrieval_index_progress`.",
             unit="{document}",
         )
         self._complete = instruments.gauge(
             "truthgate.retrieval_complete",
-            "Whether the index has had every document (1), so that answers are judged by it; absent where "
-            "retrieval is off.",
+            "Whether the index has had every document (1); until then answers without context go to review. "
+            "Absent where retrieval is off.",
             "`truthgate_retrieval_documents_pending`.",
         )
         self._indexed.set(0)
-        self._to_do.set(0)
+        self._pending.set(0)
         self.failures = instruments.counter(
             "truthgate.retrieval_index_failures",
-            "Times that the index of retrieval could not be brought up to date.",
+            "Failed updates of the index of retrieval.",
             "The log line `retrieval_index_failed`; disk space, the embeddings endpoint.",
         )
         self.indexed = instruments.counter(
@@ -49,5 +49,5 @@ class RetrievalMetrics:
     def watch(self, updater: IndexUpdater) -> None:
         """Show the state of this index."""
         self._indexed.set_function(lambda: updater.indexed)
-        self._to_do.set_function(lambda: updater.pending)
+        self._pending.set_function(lambda: updater.pending)
         self._complete.set_function(updater.complete.is_set)

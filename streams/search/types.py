@@ -1,18 +1,20 @@
-"""What retrieval finds for a question, and how it ranked it."""
+"""What retrieval finds for a question, and how it fails."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
+from streams.observability.failures import InfrastructureFailure, loggable_reason
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk of a document, and why it was found.
+    """A passage of a document, and why it was found.
 
     ``start`` and ``end`` are character offsets into the document's text; ``version`` is the document's
-    version. ``keyword_rank`` and ``vector_rank`` count from 1, None where that search did not find the chunk.
-    ``keyword_score`` is BM25's, ``similarity`` the cosine of question and chunk in [-1, 1], ``score`` the
-    fused one. ``relevance``, in [-1, 1], is what the floor is compared with; ``names`` are the rare names of
-    the question that the chunk has, any of which makes it 1.
+    version. ``keyword_rank`` and ``vector_rank`` count from 1, None where that search did not find the
+    passage. ``keyword_score`` is the BM25 score, ``similarity`` the cosine of question and passage in
+    [-1, 1], ``score`` the fused one. ``relevance``, in [-1, 1], is compared with the floor; ``names`` are the
+    rare names of the question that the passage has, any of which makes it 1.
     """
 
     document_id: str
@@ -35,10 +37,9 @@ class Hit:
 class RetrievalResult:
     """The hits for one question, the best first.
 
-    ``sufficient`` says whether they reach the relevance floor, ``relevance`` what they reach: that of the
-    most relevant hit, None where there is none. ``floor`` is that floor, None where nothing was compared with
-    it. ``behind`` says that some documents are known to be missing
-    from what was searched, or to be there in an older version.
+    ``relevance`` is that of the most relevant hit, ``is_sufficient`` whether it reaches ``floor``; both are
+    None where nothing was compared. ``is_outdated``: some documents are known to be missing from the index,
+    or to be in it in an older version.
     """
 
     hits: tuple[Hit, ...]
@@ -52,8 +53,22 @@ class RetrievalUnavailable(Exception):
     """The documents cannot be searched now; the message is a stable code, such as ``index_incomplete``."""
 
 
+class EmbeddingFailed(Exception):
+    """No vectors can be had now; the message is a stable code and never quotes a text."""
+
+
+class IndexFailed(Exception):
+    """The index cannot be read or written; the message says why and never quotes a text."""
+
+
+def failure_reason(error: Exception) -> str:
+    """Return why retrieval failed, in one line that quotes no text."""
+    is_loggable = isinstance(error, EmbeddingFailed | IndexFailed | InfrastructureFailure)
+    return str(error) if is_loggable else loggable_reason(error)
+
+
 class Retriever(Protocol):
-    """Whoever finds documents for a question."""
+    """Finds passages for questions."""
 
     async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         """Find the passages for one question.
@@ -61,8 +76,8 @@ class Retriever(Protocol):
         Args:
             question: as the customer asked it.
             language: ISO 639-1, None where it is not known.
-            seconds: how long it may take at most, the wait for other questions included.
+            seconds: the timeout, which includes the wait for other questions.
 
         Raises:
-            RetrievalUnavailable: there is no index (yet), or it cannot be read, or time is up.
+            RetrievalUnavailable: there is no index (yet), it cannot be read, or the time is up.
         """

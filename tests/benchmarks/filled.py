@@ -13,12 +13,11 @@ import numpy as np
 import psutil
 
 from streams.documents.store import DocumentStore
-from streams.documents.versions import DocumentChange, version_name
-from streams.search.embedder import Vectors, to_unit_length
-from streams.search.embedding import open_embedder
+from streams.documents.versions import DocumentChange, VersionedDocument, version_name
+from streams.search.embedders import Vectors, open_embedder, to_unit_length
 from streams.search.index import PassageIndex
-from streams.search.prepared import BATCH, index_signature, prepare_documents
-from streams.search.service import index_path, open_retrieval
+from streams.search.index_updates import BATCH, index_path, index_signature, split_and_embed
+from streams.search.service import open_retrieval
 from streams.settings import RetrievalSettings, Settings
 from tests.benchmarks.varied import WHEN, originals, varied
 
@@ -78,7 +77,7 @@ def fill_store(settings: Settings, count: int) -> Stored:
 
 
 def build_as_worker(settings: Settings) -> Built:
-    """Let the worker's own upkeep build the index, every chunk embedded."""
+    """Let the worker's own updater build the index, every chunk embedded."""
     return asyncio.run(_build_as_worker(settings))
 
 
@@ -118,9 +117,9 @@ def build_with_known_vectors(settings: Settings, count: int) -> Built:
     known, chance = measured.vectors, np.random.default_rng(1)
     began = time.process_time()
     for batch in batches(varied(count), BATCH):
-        documents = {one.document_id: (one, version_name(one)) for one in batch}
-        prepared = prepare_documents(documents, lambda texts: _moved(known, len(texts), chance))
-        index.update(prepared, ())
+        documents = {one.document_id: VersionedDocument(one, version_name(one)) for one in batch}
+        embedded = split_and_embed(documents, lambda texts: _moved(known, len(texts), chance))
+        index.update(embedded, ())
     worked, count_of_chunks = time.process_time() - began, _chunks(index)
     spent = count_of_chunks * measured.milliseconds_a_chunk / 1_000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
@@ -141,7 +140,7 @@ def embed_originals(settings: RetrievalSettings) -> Measured:
         return vectors[-1]
 
     for one in originals():
-        prepare_documents({one.document_id: (one, "")}, embed)
+        split_and_embed({one.document_id: VersionedDocument(one, "")}, embed)
     return Measured(np.concatenate(vectors), spent / sum(map(len, vectors)))
 
 
@@ -157,7 +156,7 @@ def megabytes(path: Path) -> float:
 
 
 def _chunks(index: PassageIndex) -> int:
-    return sum(map(len, index.snapshot.languages.values()))
+    return sum(len(table.locations) for table in index.snapshot.languages.values())
 
 
 def _index_megabytes(settings: Settings) -> float:

@@ -21,7 +21,7 @@ from rich.console import Console
 
 from schemas import KnowledgeDocument
 from scoring.evaluation.statistics import Share
-from streams.search.files import open_file_retriever
+from streams.search.on_demand import open_on_demand_retriever
 from streams.settings import RetrievalSettings, Settings
 from training.packed import read_lines
 
@@ -81,10 +81,11 @@ async def measured(settings: RetrievalSettings, cache: Path) -> tuple[Reached, f
     for group, products in _GROUPS.items():
         for searched in products:
             for language in _LANGUAGES:
-                documents = _documents(searched, language)
-                async with open_file_retriever(
-                    documents, Settings(retrieval=settings), cache_directory=cache
+                documents = list(_documents(searched, language))
+                async with open_on_demand_retriever(
+                    documents, Settings(retrieval=settings), folder=cache
                 ) as retriever:
+                    assert retriever is not None
                     for asked in _PRODUCTS:
                         for answer in read_lines(_path(asked, "answers", language)):
                             found = await retriever.retrieve(answer["question"], language, _SECONDS)

@@ -22,13 +22,16 @@ from rich.console import Console
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine, read_jsonl
 from streams.cli.demo import demo_run as sample
-from streams.search.files import open_file_retriever
-from streams.search.retriever import IndexRetriever
-from streams.search.search import Ranking
+from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
+from streams.search.search import SearchOptions
 from streams.settings import RetrievalSettings, Settings
 
 _CONSOLE = Console(highlight=False, markup=False, soft_wrap=True)
-_WAYS = {"keywords": Ranking(vector_weight=0), "vectors": Ranking(keyword_weight=0), "hybrid": Ranking()}
+_WAYS = {
+    "keywords": SearchOptions(vector_weight=0),
+    "vectors": SearchOptions(keyword_weight=0),
+    "hybrid": SearchOptions(),
+}
 _SECONDS = 30.0
 
 #: Language of the questions, and of the documents.
@@ -91,6 +94,7 @@ async def measure(folder: Path, case: str, settings: RetrievalSettings, way: str
     questions = questions_of(folder, asked)
     recalls, ranks, times = [], [], []
     async with _retriever(folder, languages, settings, cache, _WAYS[way]) as retriever:
+        assert retriever is not None
         await retriever.retrieve(questions[0].text, asked, _SECONDS)
         for question in questions:
             began = time.perf_counter()
@@ -104,13 +108,13 @@ async def measure(folder: Path, case: str, settings: RetrievalSettings, way: str
 
 
 def _retriever(
-    folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path, ranking: Ranking
-) -> AbstractAsyncContextManager[IndexRetriever]:
-    return open_file_retriever(
+    folder: Path, languages: Sequence[str], settings: RetrievalSettings, cache: Path, options: SearchOptions
+) -> AbstractAsyncContextManager[OnDemandRetriever | None]:
+    return open_on_demand_retriever(
         documents_of(folder, languages),
         Settings(retrieval=settings),
-        cache_directory=cache / settings.embedder,
-        ranking=ranking,
+        options=options,
+        folder=cache / settings.embedder,
     )
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
 from streams.documents.versions import DocumentChange
-from streams.search.embedder import Embedder, Vectors
+from streams.search.embedders import Embedder, Vectors
 from streams.search.service import Retrieval, open_retrieval
 from streams.settings import RetrievalSettings, Settings
 
@@ -64,7 +64,7 @@ class Service:
             self._store,
             after,
             on_failure=self._fail,
-            embedding=self._embedding,
+            make_processes=self._embedding,
         )
 
     def _fail(self) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.search.embedder import Embedder
-from streams.search.embedding import open_embedder
+from streams.search.embedders import Embedder, open_embedder
 from streams.settings import DocumentSettings, RetrievalSettings, Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, Service, put
 
@@ -51,5 +50,5 @@ def service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Service:
     """Give retrieval for the store with two documents."""
-    monkeypatch.setattr("streams.search.service.open_embedder", lambda _settings: embedder)
+    monkeypatch.setattr("streams.search.index_updates.open_embedder", lambda _settings: embedder)
     return Service(settings, store, embedder)

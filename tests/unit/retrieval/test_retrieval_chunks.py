@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.search.chunks import Chunk, split_into_chunks
+from streams.search.passages import Chunk, split_into_chunks
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
 SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60

@@ -16,16 +16,17 @@ import numpy as np
 import pytest
 
 from schemas import KnowledgeDocument
-from scoring.lexicon import load_shipped
-from streams.search.embedder import Vectors, to_unit_length
-from streams.search.index import IndexFailed, IndexSnapshot, IndexUnusable, PassageIndex, PassageMatch
-from streams.search.prepared import IndexedDocument, prepare_documents
+from streams.documents.versions import VersionedDocument
+from streams.search.embedders import Vectors, to_unit_length
+from streams.search.index import IndexedDocument, IndexUnusable, PassageIndex
+from streams.search.index_snapshot import IndexSnapshot, PassageMatch
+from streams.search.index_updates import split_and_embed
 from streams.search.search import Search
-from streams.settings import RetrievalSettings
+from streams.search.types import IndexFailed
+from streams.settings import Settings
 from tests.support.local_retrieval import NOW
 
 DIMENSIONS = 512
-SETTINGS = RetrievalSettings()
 WORDS = ["factuur", "klant", "order", "portaal", "verlof", "rooster", "bank", "saldo", "contract", "uren"]
 
 
@@ -38,11 +39,13 @@ def document(key: str, text: str, language: str = "nl") -> KnowledgeDocument:
     return KnowledgeDocument(key, language, "", text, NOW)
 
 
-def prepared(
+def embedded(
     documents: Sequence[KnowledgeDocument], vectors: Vectors | None = None, version: str = "1"
 ) -> list[IndexedDocument]:
     known = vectors_of(len(documents), 1) if vectors is None else vectors
-    return prepare_documents({one.document_id: (one, version) for one in documents}, lambda _: known)
+    return split_and_embed(
+        {one.document_id: VersionedDocument(one, version) for one in documents}, lambda _: known
+    )
 
 
 def texts(count: int, seed: int) -> list[str]:
@@ -59,8 +62,8 @@ def index(tmp_path: Path) -> PassageIndex:
     return PassageIndex.create(tmp_path / "passages", "test")
 
 
-def keys(snapshot: IndexSnapshot, spots: Sequence[PassageMatch]) -> list[str]:
-    return [snapshot.languages[spot.language].locations[spot.row].key for spot in spots]
+def keys(snapshot: IndexSnapshot, matches: Sequence[PassageMatch]) -> list[str]:
+    return [snapshot.location(match.key).key for match in matches]
 
 
 def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
@@ -80,31 +83,31 @@ def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
 
 def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
     some, question = texts(40, 1), ["verlof", "saldo", "contract"]
-    index.update(prepared(numbered(some)), ())
+    index.update(embedded(numbered(some)), ())
     found = index.snapshot.search_keywords("nl", " ".join(question), 40)
-    assert {spot.row: spot.score for spot in found} == pytest.approx(
+    assert {match.key[1]: match.score for match in found} == pytest.approx(
         {number: score for number, score in enumerate(bm25(question, some)) if score}, rel=1e-5
     )
-    assert [spot.score for spot in found] == sorted((spot.score for spot in found), reverse=True)
+    assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
 
 
 def test_a_question_of_words_that_any_text_has_finds_nothing_by_them(index: PassageIndex) -> None:
-    index.update(prepared(numbered(["hoe en wat", "factuur"])), ())
+    index.update(embedded(numbered(["hoe en wat", "factuur"])), ())
     assert index.snapshot.search_keywords("nl", "hoe en wat?", 5) == []
     assert keys(index.snapshot, index.snapshot.search_keywords("nl", "Facturen!", 5)) == ["1"]
 
 
 def test_a_word_of_one_language_is_not_found_in_another(index: PassageIndex) -> None:
-    index.update(prepared([document("a", "portaal"), document("b", "portaal", "en")]), ())
+    index.update(embedded([document("a", "portaal"), document("b", "portaal", "en")]), ())
     for language, key in (("nl", "a"), ("en", "b")):
         found = index.snapshot.search_keywords(language, "portaal", 5)
-        assert [spot.language for spot in found] == [language]
+        assert [match.key[0] for match in found] == [language]
         assert keys(index.snapshot, found) == [key]
 
 
 def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex) -> None:
     some = ["Twinfield", *["KMail"] * 4, "portaal"]
-    index.update(prepared(numbered(some)), ())
+    index.update(embedded(numbered(some)), ())
     assert index.snapshot.is_rare("nl", "Twinfield")
     assert not index.snapshot.is_rare("nl", "KMail")
     assert not index.snapshot.is_rare("nl", "AccountView")
@@ -112,13 +115,13 @@ def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex
 
 def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index: PassageIndex) -> None:
     vectors, questions, right = vectors_of(400, 2), vectors_of(20, 3), 0
-    index.update(prepared(numbered(["factuur"] * 400), vectors), ())
+    index.update(embedded(numbered(["factuur"] * 400), vectors), ())
     for question in questions:
         cosines = vectors @ question
         found = index.snapshot.search_vectors("nl", question, 10)
-        right += len(set(np.argsort(-cosines)[:10].tolist()) & {spot.row for spot in found})
-        for spot in found:
-            assert spot.score == pytest.approx(cosines[spot.row], abs=2e-3)
+        right += len(set(np.argsort(-cosines)[:10].tolist()) & {match.key[1] for match in found})
+        for match in found:
+            assert match.score == pytest.approx(cosines[match.key[1]], abs=2e-3)
     assert right >= 0.98 * 10 * len(questions)
 
 
@@ -132,10 +135,9 @@ def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_
             document(name, text, chance.choice(["nl", "en"]))
             for name, text in zip(names, texts(6, step), strict=False)
         ]
-        index.update(prepared(some, vectors_of(len(some), step), str(step)), [str(chance.randrange(60))])
+        index.update(embedded(some, vectors_of(len(some), step), str(step)), [str(chance.randrange(60))])
         anew = PassageIndex(tmp_path / "passages", "test")
         assert anew.contents == index.contents
-        assert len(anew) == len(index)
         now, then = index.snapshot, anew.snapshot
         assert now.languages.keys() == then.languages.keys()
         for language in now.languages:
@@ -149,9 +151,9 @@ def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_
 
 
 def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
-    index.update(prepared([document("a", "portaal")]), ())
+    index.update(embedded([document("a", "portaal")]), ())
     before = index.snapshot
-    index.update(prepared([document("b", "portaal")]), ["a"])
+    index.update(embedded([document("b", "portaal")]), ["a"])
     assert keys(before, before.search_keywords("nl", "portaal", 5)) == ["a"]
     assert keys(index.snapshot, index.snapshot.search_keywords("nl", "portaal", 5)) == ["b"]
     index.update([], ["b"])
@@ -159,7 +161,7 @@ def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
 
 
 def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) -> None:
-    index.update(prepared([document("a", "portaal")]), ())
+    index.update(embedded([document("a", "portaal")]), ())
     with pytest.raises(IndexFailed, match="index_built_otherwise"):
         index.snapshot.search_vectors("nl", np.ones(7, np.float32), 5)
 
@@ -167,18 +169,18 @@ def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) 
 def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(
     index: PassageIndex, tmp_path: Path
 ) -> None:
-    index.update(prepared([document("a", "portaal")]), ())
+    index.update(embedded([document("a", "portaal")]), ())
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
         with pytest.raises(IndexFailed) as failed:
-            index.update(prepared([document("b", "portaal")]), ["a"])
+            index.update(embedded([document("b", "portaal")]), ["a"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert str(failed.value) == "EFBIG (File too large)"
     again = PassageIndex(tmp_path / "passages", "test")
     assert again.contents == {"a": "1"}
-    again.update(prepared([document("b", "portaal")]), ["a"])
+    again.update(embedded([document("b", "portaal")]), ["a"])
     assert again.contents == {"b": "1"}
 
 
@@ -186,10 +188,10 @@ _KILLED = """
 import sys
 from pathlib import Path
 from streams.search.index import PassageIndex
-from tests.unit.retrieval.test_retrieval_index import document, prepared
+from tests.unit.retrieval.test_retrieval_index import document, embedded
 index = PassageIndex(Path(sys.argv[1]), "test")
 for number in range(1_000):
-    index.update(prepared([document(str(number), "portaal")]), [str(number - 1)])
+    index.update(embedded([document(str(number), "portaal")]), [str(number - 1)])
     print(number, flush=True)
 """
 
@@ -213,7 +215,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_
 def test_postings_that_are_not_as_they_were_written_end_no_search_worse_than_by_failing(
     index: PassageIndex, tmp_path: Path
 ) -> None:
-    index.update(prepared(numbered(texts(400, 1)), vectors_of(400, 1)), ())
+    index.update(embedded(numbered(texts(400, 1)), vectors_of(400, 1)), ())
     for file in (tmp_path / "passages").glob("*.[it][de][xr]*"):
         with file.open("r+b") as opened:
             opened.write(b"\xff" * file.stat().st_size)
@@ -230,18 +232,17 @@ class _Embedder:
         return vectors_of(1, 1)[0]
 
 
-def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_not_kept(
+def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_not_stored(
     index: PassageIndex,
 ) -> None:
     documents = [document("invoice", "factuur sturen"), document("order", "factuur")]
-    index.update(prepared(documents), ())
-    kept = {("invoice", "1"): documents[0]}
+    index.update(embedded(documents), ())
+    stored = {("invoice", "1"): documents[0]}
     search = Search(
         lambda: index.snapshot,
-        lambda key, version: kept.get((key, version)),
+        lambda key, version: stored.get((key, version)),
         _Embedder(),
-        None,
-        load_shipped(),
+        Settings(),
     )
     hits = search("Waar is de factuur?", "nl").hits
     assert [(hit.document_id, hit.version, hit.text) for hit in hits] == [("invoice", "1", "factuur sturen")]

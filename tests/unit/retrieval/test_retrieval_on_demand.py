@@ -2,8 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -14,12 +14,8 @@ from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, Infr
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import DisabledScorer
-from streams.search import files
-from streams.search.embedder import EmbeddingFailed
-from streams.search.files import index_folder
-from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
-from streams.search.search import Ranking
-from streams.search.types import RetrievalResult, RetrievalUnavailable
+from streams.search.on_demand import OnDemandRetriever, index_folder, open_on_demand_retriever
+from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalResult
 from streams.settings import InvalidSettings, RetrievalSettings, Settings
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -27,67 +23,54 @@ DOCUMENT = KnowledgeDocument("d-1", "en", "Saving", "Click **Save**.", NOW)
 SECRET = "what the customer wrote"
 
 
-class Files:
-    """Stands in for the building of an index, which takes a while, or fails; counts how often it is begun."""
+class Building:
+    """Replaces the building of an index; takes a while, or fails, and counts how often it starts."""
 
-    def __init__(self, error: Exception | None = None) -> None:
-        self.opened = self.closed = 0
-        self._error = error
-
-    @asynccontextmanager
-    async def open(
-        self,
-        _documents: object,
-        _settings: Settings,
-        *,
-        on_indexed: Callable[[int, int], None],
-        ranking: Ranking,
-    ) -> AsyncIterator["Files"]:
-        self.opened += 1
-        await asyncio.sleep(0.01)
-        if self._error:
-            raise self._error
-        on_indexed(1, 1)
-        yield self
-        self.closed += 1
-
-    async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
-        raise RetrievalUnavailable("nothing is searched here")
+    started = 0
+    error: Exception | None = None
 
 
 @pytest.fixture
-def building(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Files]:
-    def build(error: Exception | None = None) -> Files:
-        made = Files(error)
-        monkeypatch.setattr(files, "open_file_retriever", made.open)
-        return made
+def building(monkeypatch: pytest.MonkeyPatch) -> Building:
+    made = Building()
 
-    return build
+    def open_search(retriever: OnDemandRetriever) -> Callable[..., RetrievalResult]:
+        made.started += 1
+        time.sleep(0.01)
+        if made.error:
+            raise made.error
+        retriever._report_progress(1)
+        return search
+
+    def search(_question: str, _language: str | None) -> RetrievalResult:
+        raise IndexFailed("nothing is searched here")
+
+    monkeypatch.setattr(OnDemandRetriever, "_open_search", open_search)
+    return made
 
 
-async def test_questions_that_come_together_wait_for_one_index(building: Callable[..., Files]) -> None:
-    made = building()
+async def test_questions_that_come_together_wait_for_one_index(building: Building) -> None:
     progress: list[tuple[int, int]] = []
     async with open_on_demand_retriever(
         [DOCUMENT], Settings(), lambda *done: progress.append(done)
     ) as retrieval:
         assert retrieval
         found = await asyncio.gather(*(retrieval.open() for _ in range(20)))
-        assert await retrieval.open() is made
-    assert (set(found), made.opened, made.closed, progress) == ({made}, 1, 1, [(1, 1)])
+        assert {await retrieval.open()} == set(found)
+    assert (building.started, progress) == (1, [(1, 1)])
 
 
 async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
-    building: Callable[..., Files],
+    building: Building,
 ) -> None:
-    made = building(OSError(28, "No space left on device"))
+    building.error = OSError(28, "No space left on device")
     async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
         failed = await asyncio.gather(*(retrieval.open() for _ in range(5)), return_exceptions=True)
     assert {str(each) for each in failed} == {
         f"the documents cannot be indexed in {index_folder()}: No space left on device"
     }
-    assert made.opened == 1
+    assert building.started == 1
 
 
 @pytest.mark.parametrize(
@@ -105,9 +88,9 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
     ],
 )
 async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
-    building: Callable[..., Files], error: Exception, kind: type[Exception], told: str, code: int | None
+    building: Building, error: Exception, kind: type[Exception], told: str, code: int | None
 ) -> None:
-    building(error)
+    building.error = error
     async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
         with pytest.raises(kind) as caught:
@@ -126,8 +109,9 @@ async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -
         assert (none, neither) == (None, None)
 
 
-async def test_an_index_is_built_for_an_answer_without_context_alone(building: Callable[..., Files]) -> None:
-    made = building()
+async def test_an_index_is_built_for_an_answer_without_context_alone(
+    building: Building,
+) -> None:
     settings = Settings()
     async with open_on_demand_retriever([DOCUMENT], settings) as retrieval:
         documents = StaticDocuments.of([DOCUMENT])
@@ -140,9 +124,9 @@ async def test_an_index_is_built_for_an_answer_without_context_alone(building: C
         await answers.verdict(
             ChatbotAnswer("a", "c", "How?", "So.", NOW, context=(ContextPassage("x", "text"),))
         )
-        assert made.opened == 0
+        assert building.started == 0
         verdict = await answers.verdict(ChatbotAnswer("a", "c", "How?", "So.", NOW))
-        assert made.opened == 1
+        assert building.started == 1
     assert Reason.RETRIEVAL_UNAVAILABLE in verdict.degraded
 
 
@@ -151,22 +135,15 @@ async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(
 ) -> None:
     began, ended = threading.Event(), threading.Event()
 
-    def build(on_indexed: Callable[[int, int], None]) -> None:
+    def build(retriever: OnDemandRetriever) -> None:
         began.set()
         try:
             for number in range(100_000_000):
-                on_indexed(number, 100_000_000)
+                retriever._report_progress(number)
         finally:
             ended.set()
 
-    @asynccontextmanager
-    async def opened(
-        _documents: object, _settings: Settings, *, on_indexed: Callable[[int, int], None], ranking: Ranking
-    ) -> AsyncIterator[None]:
-        await asyncio.to_thread(build, on_indexed)
-        yield
-
-    monkeypatch.setattr(files, "open_file_retriever", opened)
+    monkeypatch.setattr(OnDemandRetriever, "_open_search", build)
     async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert isinstance(retrieval, OnDemandRetriever)
         waiting = asyncio.create_task(retrieval.open())

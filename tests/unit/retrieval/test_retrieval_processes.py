@@ -11,8 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
-from streams.search.embedder import EmbeddingFailed
-from streams.search.embedding_processes import EmbeddingProcesses
+from streams.search.embedders import EmbeddingProcesses
+from streams.search.types import EmbeddingFailed
 from streams.settings import RetrievalSettings
 from tests.support.ports import NOBODY
 

@@ -8,10 +8,10 @@ from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
 from streams.documents.versions import DocumentChange
 from streams.search.index import IndexUnusable, PassageIndex, remove_index
-from streams.search.service import index_path
+from streams.search.index_updates import index_path
 from streams.settings import InvalidSettings, RetrievalSettings
 from tests.support.local_retrieval import NOW, Service, put
-from tests.unit.retrieval.test_retrieval_upkeep import UNREACHABLE, until
+from tests.unit.retrieval.test_retrieval_updates import UNREACHABLE, until
 
 
 def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:

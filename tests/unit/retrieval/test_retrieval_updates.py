@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from streams.documents.store import DocumentStore
-from streams.search import prepared
-from streams.search.embedder import Embedder, EmbeddingFailed
-from streams.search.index import IndexFailed, PassageIndex
-from streams.search.service import Retrieval, index_path
-from streams.search.types import RetrievalUnavailable
-from streams.search.upkeep import IndexUpdater
+from streams.search import index_updates
+from streams.search.embedders import Embedder
+from streams.search.index import PassageIndex
+from streams.search.index_updates import IndexUpdater, index_path
+from streams.search.service import Retrieval
+from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalUnavailable
 from streams.settings import Settings
 from tests.support.local_retrieval import INVOICE, LEAVE, LocalEmbedding, Service, put
 
@@ -152,8 +152,8 @@ async def test_an_index_built_in_other_pieces_is_built_anew(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await built(service)
-    monkeypatch.setattr(prepared, "MAX_CHARACTERS", 64)
-    monkeypatch.setattr(prepared, "OVERLAP", 0)
+    monkeypatch.setattr(index_updates, "MAX_CHARACTERS", 64)
+    monkeypatch.setattr(index_updates, "OVERLAP", 0)
     async with service.open() as retrieval:
         await until(retrieval.index_updater.complete.is_set)
         hits = (await retrieval.retriever.retrieve("facturen", "nl", 20)).hits
@@ -240,12 +240,11 @@ async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
 async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
     store: DocumentStore, settings: Settings, embedder: Embedder
 ) -> None:
-    after, embedding = asyncio.Event(), LocalEmbedding(embedder)
-    after.set()
-    async with IndexUpdater(
-        store, index_path(settings), lambda: embedder, embedding, settings.retrieval, after, idle_seconds=0.1
-    ) as upkeep:
-        await until(lambda: upkeep.complete.is_set() and not embedding.is_running)
+    start, processes = asyncio.Event(), LocalEmbedding(embedder)
+    start.set()
+    updater = IndexUpdater(settings, store, processes, start, idle_seconds=0.1)
+    async with updater.run():
+        await until(lambda: updater.complete.is_set() and not processes.is_running)
         put(store, 2, "new", LEAVE)
-        await until(lambda: upkeep.indexed == 3)
-        assert embedding.starts == 2
+        await until(lambda: updater.indexed == 3)
+        assert processes.starts == 2
