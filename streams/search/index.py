@@ -5,6 +5,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Self
 from zlib import crc32
@@ -215,10 +216,13 @@ def _read_tables(index: Index) -> dict[str, PassageTable]:
 def _joined(tables: Mapping[str, Sequence[PassageTable]]) -> dict[str, PassageTable]:
     """Return one table for each language, from the passages of several in this order; none without any."""
     joined = {}
-    for language, some in tables.items():
-        locations, numbers, scales, codes = zip(*some, strict=True)
-        if found := [location for table in locations for location in table]:
-            joined[language] = PassageTable(found, *map(np.concatenate, (numbers, scales, codes)))
+    for language, every in tables.items():
+        some = [table for table in every if table.locations]
+        if len(some) == 1:
+            (joined[language],) = some
+        elif some:
+            locations, *columns = zip(*some, strict=True)
+            joined[language] = PassageTable([*chain(*locations)], *map(np.concatenate, columns))
     return joined
 
 

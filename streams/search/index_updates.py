@@ -28,8 +28,7 @@ log = structlog.get_logger(__name__)
 BATCH = 64
 #: Of passages: the lengths of the external data of the thesis on the factuality of generated text (4.2.3).
 MAX_CHARACTERS, OVERLAP = 1_024, 512
-#: How long the processes that embed wait for more documents: they take hundreds of megabytes, and seconds to
-#: start.
+#: Idle processes stay for so long: each takes hundreds of megabytes, and seconds to start.
 _IDLE_SECONDS = 60.0
 _PROGRESS_SECONDS = 60.0
 #: A failed update is retried after so many intervals: what failed seldom works a moment later.
@@ -87,7 +86,7 @@ def update_index(
     embed: EmbedTexts,
     batch: int,
 ) -> Iterator[tuple[int, int]]:
-    """Bring an index up to date, a batch at a time.
+    """Bring an index up to date, with one commit for each batch of documents.
 
     Args:
         index: is changed.
@@ -97,10 +96,10 @@ def update_index(
         batch: how many documents are put in or removed in one commit.
 
     Yields:
-        After each commit, and once before, how many documents it put in and how many changes are pending.
+        Before the first commit and after each, how many documents it put in and how many are pending.
 
     Raises:
-        EmbeddingFailed, IndexFailed: the batch was not committed; those before it were.
+        EmbeddingFailed, IndexFailed: the commits before stay.
     """
     removed = [key for key in index.contents if key not in versions]
     changed = [key for key, name in versions.items() if index.contents.get(key) != name]
@@ -119,7 +118,7 @@ def index_path(settings: Settings) -> Path:
 
 
 class IndexUpdater:
-    """Keeps an index equal to the current documents of a store while it is entered, in the background.
+    """Keeps an index equal to the current documents of a store while :meth:`run` does, in the background.
 
     A failure is logged (once for the same reason), counted, and retried later; what is in the index stays
     and can be searched. The index is then opened anew; one that is missing, damaged or was built otherwise is

@@ -50,19 +50,11 @@ def replace_surrogates(text: str) -> str:
 
 
 def split_into_chunks(text: str, max_characters: int, overlap: int) -> tuple[Chunk, ...]:
-    """Split a text (Markdown or plain) into overlapping chunks.
+    """Split a text (Markdown or plain) into at least one chunk, each of up to ``max_characters``.
 
     A chunk begins and ends with sections and blocks of Markdown where these are short enough, else with
-    emphasised words or sentences; so it may be shorter, and the overlap too, down to none between two
-    sections.
-
-    Args:
-        text: the document's. Lone surrogates come out as U+FFFD.
-        max_characters: the greatest length of a chunk.
-        overlap: the most that a chunk repeats of the one before it; less than ``max_characters``.
-
-    Returns:
-        At least one chunk, in the order of the text; a text of up to ``max_characters`` is one.
+    emphasised words or sentences; so it may be shorter, and its ``overlap`` with the one before it too, down
+    to none between two sections. Lone surrogates come out as U+FFFD.
     """
     text = replace_surrogates(text)
     if len(text) <= max_characters:
@@ -83,12 +75,7 @@ def _splitter(max_characters: int, overlap: int) -> MarkdownSplitter:
 
 
 def stemmed_terms(text: str, language: str) -> list[str]:
-    """Return the stem of each word in order, without stop words.
-
-    Args:
-        text: of any kind.
-        language: ISO 639-1; in a language without a stemmer the words stay as they are.
-    """
+    """Return the stem of each word in order, without stop words; the word where there is no stemmer."""
     return _analyzer(language).analyze(replace_surrogates(text))
 
 

@@ -57,19 +57,19 @@ class SearchThreads:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        async with asyncio.timeout_at(self._limited(deadline)) as waiting:
-            self._waiting[waiting] = deadline
+        async with asyncio.timeout_at(self._limited(deadline)) as timeout:
+            self._waiting[timeout] = deadline
             try:
                 await self._free.acquire()
             finally:
-                del self._waiting[waiting]
-        try:
-            running = loop.run_in_executor(self._threads, search)
-        except RuntimeError:  # the threads are closed
-            self._free.release()
-            raise
-        running.add_done_callback(self._finish)
-        async with asyncio.timeout_at(self._limited(deadline)):
+                del self._waiting[timeout]
+            timeout.reschedule(self._limited(deadline))
+            try:
+                running = loop.run_in_executor(self._threads, search)
+            except RuntimeError:  # the threads are closed
+                self._free.release()
+                raise
+            running.add_done_callback(self._finish)
             return await asyncio.shield(running)
 
     def _limited(self, deadline: float) -> float:

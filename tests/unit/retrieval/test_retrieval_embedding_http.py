@@ -138,3 +138,8 @@ def test_a_server_that_is_silent_or_gone_is_a_failure(server: Server) -> None:
         opened(server, timeout_seconds=0.05, attempts=1).embed_query("x")
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreachable$"):
         opened(server, url=f"http://{NOBODY}/v1", attempts=1).embed_query("x")
+
+
+def test_an_endpoint_needs_a_floor() -> None:
+    with pytest.raises(ValueError, match="embedder http needs a floor"):
+        RetrievalSettings(embedder="http", embeddings_url="http://embeddings", embeddings_model="m")

@@ -18,7 +18,7 @@ import pytest
 from schemas import KnowledgeDocument
 from streams.documents.versions import VersionedDocument
 from streams.search.embedders import Vectors, to_unit_length
-from streams.search.index import IndexedDocument, IndexUnusable, PassageIndex
+from streams.search.index import IndexedDocument, IndexUnusable, PassageIndex, remove_index
 from streams.search.index_snapshot import IndexSnapshot, PassageMatch
 from streams.search.index_updates import split_and_embed
 from streams.search.search import Search
@@ -164,6 +164,32 @@ def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) 
     index.update(embedded([document("a", "portaal")]), ())
     with pytest.raises(IndexFailed, match="index_built_otherwise"):
         index.snapshot.search_vectors("nl", np.ones(7, np.float32), 5)
+
+
+def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "passages"
+    (tmp_path / "thesis.txt").write_text("years of work")
+    path.mkdir()
+    (path / "psalm.txt").write_text("a psalm")
+    with pytest.raises(IndexUnusable, match="no_index"):
+        PassageIndex(path, "this")
+    PassageIndex.create(path, "this")
+    PassageIndex.create(path, "this")
+    remove_index(path)
+    assert {each.name for each in tmp_path.iterdir()} == {"thesis.txt", "passages.set-aside"}
+    assert (tmp_path / "passages.set-aside" / "psalm.txt").read_text() == "a psalm"
+
+
+def test_an_index_that_was_built_otherwise_or_not_to_its_end_is_unusable(tmp_path: Path) -> None:
+    path = tmp_path / "passages"
+    (tmp_path / "passages.new").mkdir()
+    (tmp_path / "passages.new" / "meta.json").write_bytes(b"{and no more")
+    with pytest.raises(IndexUnusable, match="no_index"):
+        PassageIndex(path, "this")
+    assert PassageIndex.create(path, "this").contents == {}
+    assert PassageIndex(path, "this").contents == {}
+    with pytest.raises(IndexUnusable, match="index_built_otherwise"):
+        PassageIndex(path, "that")
 
 
 def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(

@@ -3,19 +3,22 @@
 import asyncio
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
+from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore
+from streams.documents.versions import DocumentChange
 from streams.search import index_updates
 from streams.search.embedders import Embedder
 from streams.search.index import PassageIndex
 from streams.search.index_updates import IndexUpdater, index_path
 from streams.search.service import Retrieval
 from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalUnavailable
-from streams.settings import Settings
-from tests.support.local_retrieval import INVOICE, LEAVE, LocalEmbedding, Service, put
+from streams.settings import InvalidSettings, Settings
+from tests.support.local_retrieval import INVOICE, LEAVE, NOW, LocalEmbedding, Service, put
 
 UNREACHABLE = EmbeddingFailed("embeddings_unreachable")
 FULL = ValueError('IoError { err: Os { code: 28, kind: StorageFull, message: "No space left on device" } }')
@@ -48,9 +51,16 @@ def state_of(service: Service) -> dict[str, tuple[int, bytes]]:
     return {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in files}
 
 
-async def built(service: Service) -> None:
+@asynccontextmanager
+async def completed(service: Service) -> AsyncIterator[Retrieval]:
     async with service.open() as retrieval:
         await until(retrieval.index_updater.complete.is_set)
+        yield retrieval
+
+
+async def built(service: Service) -> None:
+    async with completed(service):
+        pass
 
 
 async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
@@ -75,8 +85,7 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
 ) -> None:
     put(store, 2, "invoice", None)
     put(store, 3, "leave", None)
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         asked = await retrieval.retriever.retrieve("factuur", "nl", 20)
         assert (asked.hits, asked.is_sufficient) == ((), False)
         assert not service.embedding.starts
@@ -87,8 +96,7 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
 async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(service: Service) -> None:
     await built(service)
     before = state_of(service)
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         assert (await found(retrieval, "facturen versturen"))[0] == "invoice"
         assert not service.embedding.starts
     assert state_of(service) == before
@@ -99,8 +107,7 @@ async def test_a_restart_with_other_documents_indexes_only_these(
 ) -> None:
     await built(service)
     put(store, 2, "new", LEAVE)
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         assert retrieval.index_updater.indexed == 3
         assert service.embedding.embedded == [[f"new\n\n{LEAVE}"]]
 
@@ -142,8 +149,7 @@ async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
     (segment,) = index_path(service.settings).glob("*.store")
     segment.with_suffix(".99.del").write_bytes(b"half of what was to be")
     segment.with_name(f"{'0' * 32}.store").write_bytes(b"the same")
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         assert await found(retrieval, "verlof") == ["leave"]
         assert not service.embedding.starts
 
@@ -154,16 +160,14 @@ async def test_an_index_built_in_other_pieces_is_built_anew(
     await built(service)
     monkeypatch.setattr(index_updates, "MAX_CHARACTERS", 64)
     monkeypatch.setattr(index_updates, "OVERLAP", 0)
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         hits = (await retrieval.retriever.retrieve("facturen", "nl", 20)).hits
         assert hits
         assert all(hit.end - hit.start <= 64 for hit in hits)
 
 
 async def test_a_deleted_index_is_built_anew(service: Service) -> None:
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         shutil.rmtree(index_path(service.settings).parent)
         await until(lambda: len(service.embedding.embedded) == 2)
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
@@ -172,8 +176,7 @@ async def test_a_deleted_index_is_built_anew(service: Service) -> None:
 async def test_an_index_that_searches_cannot_read_is_opened_anew_and_if_damaged_built_anew(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         first = retrieval.index_updater.index
         retrieval.index_updater.request_reopen()
         await until(lambda: retrieval.index_updater.index is not first)
@@ -194,8 +197,7 @@ def _raise(*_: object) -> None:
 async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
     service: Service, store: DocumentStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
 
         def fail(*_: object) -> None:
             raise FULL
@@ -215,8 +217,7 @@ async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
 async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_rest_as_it_is(
     service: Service, store: DocumentStore
 ) -> None:
-    async with service.open() as retrieval:
-        await until(retrieval.index_updater.complete.is_set)
+    async with completed(service) as retrieval:
         service.embedding.failing, index = UNREACHABLE, retrieval.index_updater.index
         put(store, 2, "new", LEAVE)
         await until(lambda: service.failures > 5)
@@ -248,3 +249,60 @@ async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
         put(store, 2, "new", LEAVE)
         await until(lambda: updater.indexed == 3)
         assert processes.starts == 2
+
+
+async def test_a_second_worker_on_the_same_index_is_refused_in_one_line(service: Service) -> None:
+    async with service.open():
+        with pytest.raises(InvalidSettings, match="is in use by another worker"):
+            async with service.open():
+                pass
+
+
+async def test_what_is_found_in_an_index_that_misses_a_document_says_so(
+    service: Service, store: DocumentStore
+) -> None:
+    async with completed(service) as retrieval:
+        assert not (await retrieval.retriever.retrieve("factuur", "nl", 20)).is_outdated
+        service.embedding.failing = UNREACHABLE
+        put(store, 2, "expense", "Dien een declaratie in via **Portaal / Declaraties**.")
+        await until(lambda: service.failures)
+        assert (await retrieval.retriever.retrieve("declaratie", "nl", 20)).is_outdated
+        service.embedding.failing = None
+        await until(lambda: not retrieval.index_updater.is_outdated)
+        assert not (await retrieval.retriever.retrieve("declaratie", "nl", 20)).is_outdated
+
+
+async def test_a_document_without_text_is_no_context_however_much_its_title_is_like_the_question(
+    service: Service, store: DocumentStore
+) -> None:
+    empty = KnowledgeDocument("empty", "nl", "Hoe dien ik een declaratie in?", "", NOW)
+    store.apply([DocumentChange("empty", empty, 0, 2, 2)], {0: 3})
+    async with completed(service) as retrieval:
+        found = await retrieval.retriever.retrieve("Hoe dien ik een declaratie in?", "nl", 20)
+    assert found.hits
+    assert "empty" not in {hit.document_id for hit in found.hits}
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+async def test_a_question_that_says_nothing_finds_nothing(service: Service, question: str) -> None:
+    async with completed(service) as retrieval:
+        found = await retrieval.retriever.retrieve(question, "nl", 20)
+    assert (found.hits, found.is_sufficient) == ((), False)
+
+
+async def test_an_update_that_fails_in_a_way_that_nobody_thought_of_is_a_failure_like_others(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with completed(service) as retrieval:
+
+        def fail() -> bool:
+            raise ZeroDivisionError
+
+        with monkeypatch.context() as patched:
+            patched.setattr(retrieval.index_updater, "_update", fail)
+            await until(lambda: service.failures)
+        await until(lambda: not retrieval.index_updater.is_outdated)
+
+
+def test_the_index_lies_beside_the_documents(service: Service) -> None:
+    assert index_path(service.settings).parent.parent == service.settings.documents.store

@@ -1,11 +1,11 @@
-"""Documents are cut into overlapping pieces that hold all of them."""
+"""Documents are split into overlapping chunks, and words are compared by their stems."""
 
 import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.search.passages import Chunk, split_into_chunks
+from streams.search.passages import Chunk, matching_spans, split_into_chunks, stemmed_terms
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=600)
 SENTENCES = "Open the menu. Choose a colour. Then wait until it has changed. " * 60
@@ -48,3 +48,33 @@ def test_a_long_document_of_nothing_but_white_space_is_one_empty_chunk() -> None
 
 def test_a_document_exactly_as_long_as_a_chunk_is_one_with_its_white_space() -> None:
     assert split_into_chunks(" " * 1024, 1024, 512) == (Chunk(" " * 1024, 0, 1024),)
+
+
+def marked(question: str, passage: str, language: str) -> list[str]:
+    return [passage[start:end] for start, end in matching_spans(question, passage, language)]
+
+
+def test_words_are_found_in_other_forms_and_function_words_are_not() -> None:
+    assert marked("Hoe verstuur ik de facturen?", "De factuur versturen", "nl") == ["factuur", "versturen"]
+    assert marked("How do I send the invoices?", "The invoice is sending", "en") == ["invoice", "sending"]
+
+
+def test_a_language_without_a_lexicon_has_its_stemmer_and_a_list_of_words_left_out() -> None:
+    assert marked("Wie geht das mit Rechnungen?", "Rechnung und so, mit Rest", "de") == ["Rechnung"]
+    assert marked("Huoneiden tilaus", "huone", "fi") == ["huone"]
+    assert marked("il tlhIngan Hol", "TLHINGAN", "tlh") == ["TLHINGAN"]
+
+
+def test_marks_on_letters_and_half_characters_make_no_difference_to_the_rest() -> None:
+    assert stemmed_terms("Één café \ud800 menu", "nl")[-1:] == stemmed_terms("menu", "nl")
+    assert marked("cafe", "Café", "xx") == ["Café"]
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(["nl", "en", "de", "xx", ""]))
+def test_places_are_in_order_apart_and_inside_whatever_the_texts(
+    question: str, passage: str, language: str
+) -> None:
+    found = matching_spans(question, passage, language)
+    flat = [offset for place in found for offset in place]
+    assert flat == sorted(flat)
+    assert all(0 <= start < end <= len(passage) for start, end in found)
