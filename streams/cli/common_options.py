@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from streams.cli.command_output import UsageError, say
-from streams.documents.folder import is_language_tag, language_code_for_name
+from streams.documents.page_folder import is_language_tag, language_code_for_name
 from streams.scorers.pool import fork_server
 from streams.settings import MAX_PROCESSES, Settings
 

@@ -19,7 +19,7 @@ from streams.cli.command_files import read_records
 from streams.cli.command_output import UsageError, plural, say
 from streams.cli.common_options import check_languages
 from streams.cli.topic_reading import open_topics
-from streams.documents.folder import BadFile, PageFolder, language_of_folder, read_folder
+from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
 from streams.documents.versions import DocumentChange, read_change
 from streams.kafka.topics import Topics
 from streams.settings import Settings

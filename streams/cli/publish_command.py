@@ -22,7 +22,7 @@ from streams.cli.command_output import ExitCode, UsageError, plural, printable, 
 from streams.cli.common_options import ConfigFile, InputFileOrFolder
 from streams.cli.document_sources import DocumentSource, PageLanguages, TopicDocuments, read_topic_documents
 from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
-from streams.documents.folder import is_language_tag
+from streams.documents.page_folder import is_language_tag
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics
 from streams.pipeline.context import as_published

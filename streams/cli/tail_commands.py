@@ -24,7 +24,7 @@ from streams.cli.pause_commands import active_pauses_and_offsets, entry_sentence
 from streams.cli.record_sender import OutgoingRecord, open_codec, send_each
 from streams.cli.topic_reading import OutageReporter, TimeRange, follow, open_topics
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
-from streams.documents.folder import is_language_tag
+from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topic_reader import TopicReader

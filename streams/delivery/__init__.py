@@ -1,1 +1,1 @@
-"""Nothing is lost here: offsets that are safe to commit, ordered work, awaited publishing, dead letters."""
+"""Delivery without loss: committable offsets, the keyed executor, awaited publishing, dead letters."""

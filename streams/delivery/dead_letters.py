@@ -1,4 +1,4 @@
-"""The headers that tell why a record is a dead letter."""
+"""Dead letters: the original record, with the reason in its headers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,20 +16,20 @@ PARTITION = "dlq.partition"
 OFFSET = "dlq.offset"
 ATTEMPTS = "dlq.attempts"
 FIRST_FAILED_AT = "dlq.first_failed_at"
-#: Only where a replayed record failed again for the reason for which it had failed before.
+#: Present if a replayed record failed again for the same reason as before.
 REPEATED = "dlq.repeated"
-#: Only in place of a value that does not fit into the topic of dead letters.
+#: Present instead of a value that does not fit into the dead-letter topic.
 VALUE_BYTES = "dlq.value.bytes"
 VALUE_SHA256 = "dlq.value.sha256"
 
-#: Headers are not covered by compression limits and count against the record's size.
+#: Headers are not compressed and count towards the record's size.
 _MAX_MESSAGE_CHARACTERS = 1000
 _MAX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What is written to ``answers.dead-letters``: the original key and bytes, and the reason."""
+    """A record for ``answers.dead-letters``: the original key and bytes, and the reason."""
 
     key: bytes | None
     value: bytes | None
@@ -37,11 +37,11 @@ class DeadLetter:
 
 
 def make_dead_letter(received: ReceivedRecord, error: BadAnswer, now: datetime) -> DeadLetter:
-    """Make the dead letter of a record that failed.
+    """Return the dead letter of a failed record.
 
-    A record that was replayed from the dead letters keeps the time of its first failure, and
-    its attempts are added up, and how often in a row the reason (stage and class) was the same. All other
-    original headers are kept, repeated keys too.
+    A record replayed from the dead letters keeps the time of its first failure. Its attempts are summed
+    up, and consecutive failures for the same reason (stage and class) are counted. All other original
+    headers stay, repeated keys too.
     """
     earlier = dict(received.headers)
     attempts = _count(earlier.get(ATTEMPTS)) + error.attempts
@@ -63,15 +63,18 @@ def make_dead_letter(received: ReceivedRecord, error: BadAnswer, now: datetime) 
 
 
 def without_value(letter: DeadLetter) -> DeadLetter:
-    """Return the letter with its value's size and SHA-256 instead of the value.
+    """Return the dead letter with the size and SHA-256 of its value instead of the value.
 
-    For a value that does not fit into its topic: brokers limit what is compressed, so one that
-    came compressed can be larger than any topic takes. The original still stands at ``dlq.topic``,
-    ``dlq.partition`` and ``dlq.offset`` for as long as that topic keeps it.
+    For a value that does not fit into its topic: brokers limit compressed sizes, so a compressed value
+    may be larger than any topic accepts. The original is at ``dlq.topic``, ``dlq.partition`` and
+    ``dlq.offset`` for as long as that topic retains it.
     """
     value = letter.value or b""
-    told = ((VALUE_BYTES, str(len(value)).encode()), (VALUE_SHA256, sha256(value).hexdigest().encode()))
-    return DeadLetter(letter.key, None, (*letter.headers, *told))
+    replacement = (
+        (VALUE_BYTES, str(len(value)).encode()),
+        (VALUE_SHA256, sha256(value).hexdigest().encode()),
+    )
+    return DeadLetter(letter.key, None, (*letter.headers, *replacement))
 
 
 def _encoded(value: str) -> bytes:
@@ -79,5 +82,5 @@ def _encoded(value: str) -> bytes:
 
 
 def _count(value: bytes | None) -> int:
-    # The header is as hostile as the rest of the record: a longer one is no count of ours.
+    # The header is as untrusted as the record: a longer one is not our count.
     return int(value) if value and value.isdigit() and len(value) <= _MAX_DIGITS else 0

@@ -1,8 +1,8 @@
-"""Faust's consumer with a commit rule: no offset passes an event that is still in work.
+"""Faust's consumer with a commit rule: no offset passes an event that is in progress.
 
-Faust 0.15 commits past an unfinished event when later ones are acknowledged first, and
-acknowledges on its own what it drops in a rebalance. Here only an explicit ``finish`` counts,
-and :class:`~streams.delivery.faust_consumer.OffsetTracker` decides what may be committed.
+Faust 0.15 commits past an unfinished event when later ones are acknowledged first, and acknowledges by itself
+what it drops in a rebalance. Here only an explicit ``finish`` counts, and :class:`OffsetTracker` decides what
+may be committed.
 """
 
 import logging
@@ -19,7 +19,7 @@ from mode.utils.futures import notify
 
 @dataclass(slots=True)
 class _Partition:
-    """The events of one partition that were delivered and lie at or behind the commit position."""
+    """The delivered events of one partition from the commit position on."""
 
     delivered: deque[int] = field(default_factory=deque)
     finished: set[int] = field(default_factory=set)
@@ -34,40 +34,41 @@ class _Partition:
 
 
 class OffsetTracker:
-    """Follows delivered and finished events and says how far each partition may be committed.
+    """Tracks delivered and finished events and computes how far each partition may be committed.
 
-    The committable offset of a partition is the offset of its oldest unfinished event, or the
-    one after its last event when all are finished. So an event in work is never committed
-    past, however many later ones are done: after a crash it is delivered again.
+    The committable offset of a partition is the offset of its oldest unfinished event, or the one after
+    its last event if all are finished. So no commit passes an event in progress, however many later ones
+    are
+    finished: after a crash it is delivered again.
 
-    Offsets of one partition must be delivered in increasing order, as Kafka does; gaps (from
-    compaction or transaction markers) are fine. Not safe for use from several threads.
+    Offsets of one partition must be delivered in increasing order, as Kafka does; gaps (from compaction
+    or transaction markers) are fine. Not thread-safe.
     """
 
     def __init__(self) -> None:
         self._partitions: dict[TP, _Partition] = {}
 
     def deliver(self, tp: TP, offset: int) -> None:
-        """Note that work on the event at ``offset`` begins."""
+        """Record that the event at ``offset`` is in progress."""
         self._partitions.setdefault(tp, _Partition()).delivered.append(offset)
 
     def finish(self, tp: TP, offset: int) -> None:
-        """Note that the event has its verdict or dead letter; ignored for a forgotten partition."""
+        """Record that the event has its verdict or dead letter; ignored for a forgotten partition."""
         if partition := self._partitions.get(tp):
             partition.finish(offset)
 
     def has_unfinished(self, tp: TP) -> bool:
-        """Say whether an event of the partition is delivered and not finished, or follows one that is not."""
+        """Return whether a delivered event of the partition is unfinished, or follows an unfinished one."""
         partition = self._partitions.get(tp)
         return partition is not None and bool(partition.delivered)
 
     def committable(self, tp: TP) -> int | None:
-        """Return the offset to commit (the next one to be read), or None when there is none yet."""
+        """Return the offset to commit (the next to read), or None if there is none yet."""
         partition = self._partitions.get(tp)
         return partition.position if partition else None
 
     def forget(self, tps: Iterable[TP]) -> None:
-        """Drop what is known of partitions that now belong to another worker."""
+        """Forget partitions that now belong to another worker."""
         for tp in tps:
             self._partitions.pop(tp, None)
 
@@ -78,7 +79,7 @@ class OffsetTracker:
 class SafeConsumer(aiokafka.Consumer):
     """Commits each partition up to its oldest unfinished event, and no further."""
 
-    #: Faust's own lines keep its name: at the level of its others, and never under ours.
+    #: Faust's own log lines keep its name and level.
     logger = logging.getLogger("faust")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -86,16 +87,16 @@ class SafeConsumer(aiokafka.Consumer):
         self.offsets = OffsetTracker()
 
     def deliver(self, message: Message) -> None:
-        """Note that work on the message begins; call it in the order of delivery."""
+        """Record that the message is in progress; called in the order of delivery."""
         self.offsets.deliver(message.tp, message.offset)
 
     def finish(self, message: Message) -> None:
-        """Note that the message has its verdict or dead letter, acknowledged by the broker."""
+        """Record that the broker has acknowledged the message's verdict or dead letter."""
         self.offsets.finish(message.tp, message.offset)
         message.ack(self)
 
     def ack(self, message: Message) -> bool:
-        """Take the message off the list that a rebalance waits for; offsets are not concerned."""
+        """Remove the message from those that a rebalance waits for; offsets are not affected."""
         if message.acked is True and message not in self._unacked_messages:
             return False
         message.acked = True
@@ -105,39 +106,40 @@ class SafeConsumer(aiokafka.Consumer):
         return True
 
     def on_buffer_full(self, tp: TP) -> None:
-        """Go on fetching: the full buffer itself holds the fetcher up until there is room.
+        """Continue fetching: the full buffer itself blocks the fetcher until there is room.
 
-        Faust takes a partition with a full buffer out of the next fetch, and sleeps for a second
-        when none is left, long after the buffer has run empty. That is for applications with
-        several topics; this one reads a single topic.
+        Faust removes a partition with a full buffer from the next fetch, and sleeps for a second when
+        none is left, long after the buffer has been drained. That suits applications with several
+        topics; this one reads a single topic.
         """
 
     def verify_event_path(self, now: float, tp: TP) -> None:
-        """Find nothing: :class:`~streams.observability.health.Health` tells of stalled answers.
+        """Do nothing: :class:`~streams.observability.health.Health` detects stalled answers.
 
-        Faust measures from the last commit, so it calls the first answers after a quiet time a defect.
+        Faust measures from the last commit, so it reports the first answers after a quiet time as a
+        defect.
         """
 
     def partition_count(self, topic: str) -> int:
-        """Return how many partitions a subscribed topic has, 0 before the brokers have told.
+        """Return the number of a subscribed topic's partitions, 0 before the brokers have reported it.
 
-        Faust's ``topic_partitions`` reads what only the leader of a group keeps: any other member, and one
-        that comes back under its static id, would never know.
+        Faust's ``topic_partitions`` reads what only the group's leader has: any other member, and one
+        that rejoins with its static id, would never know.
         """
-        consumer = self._thread._consumer  # noqa: SLF001 - Faust passes this on to nobody
+        consumer = self._thread._consumer  # noqa: SLF001 - Faust has no public way to it
         return len(consumer.partitions_for_topic(topic) or ()) if consumer else 0
 
     def group_failure(self) -> BaseException | None:
-        """Return why the group does not take this consumer, None where it does or has not been asked.
+        """Return why the group rejects this consumer; None if it does not, or has not been asked.
 
-        aiokafka then waits, without limit, for a read of its own that would raise the reason, and Faust reads
-        in another way.
+        aiokafka waits, without limit, for a read that would raise the reason, and Faust reads in
+        another way.
         """
-        consumer = self._thread._consumer  # noqa: SLF001 - Faust passes this on to nobody
+        consumer = self._thread._consumer  # noqa: SLF001 - Faust has no public way to it
         return getattr(consumer and consumer._coordinator, "_pending_exception", None)  # noqa: SLF001 - as above
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
-        """Finish and commit what is in work, then forget the partitions."""
+        """Finish and commit what is in progress, then forget the partitions."""
         await super().on_partitions_revoked(revoked)
         self.offsets.forget(revoked)
 
@@ -149,6 +151,6 @@ class SafeConsumer(aiokafka.Consumer):
 
 
 class SafeTransport(aiokafka.Transport):
-    """Faust's aiokafka transport with :class:`SafeConsumer` in it."""
+    """Faust's aiokafka transport with :class:`SafeConsumer`."""
 
     Consumer = SafeConsumer

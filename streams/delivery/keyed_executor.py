@@ -1,4 +1,4 @@
-"""The keyed executor: in order within a key, in parallel over keys, bounded in number."""
+"""The keyed executor: in order within a key, concurrent over keys, with a bound."""
 
 import asyncio
 from collections import deque
@@ -8,12 +8,12 @@ Job = Callable[[], Awaitable[None]]
 
 
 class KeyedExecutor:
-    """Runs jobs, at most ``limit`` accepted at once; jobs of one key run one after the other.
+    """Runs at most ``limit`` jobs; jobs of one key run in sequence.
 
     Args:
-        limit: how many jobs may wait or run at once; :meth:`submit` blocks beyond it.
-        on_error: called with the exception of a job that raises. Jobs are expected to handle
-            their own failures, so what arrives here is a failure of the whole worker.
+        limit: the maximum of waiting and running jobs; :meth:`submit` blocks beyond it.
+        on_error: called with the exception of a failed job. Jobs handle their own failures, so an
+            exception here is a failure of the whole worker.
     """
 
     def __init__(self, limit: int, on_error: Callable[[BaseException], None]) -> None:
@@ -27,16 +27,16 @@ class KeyedExecutor:
 
     @property
     def in_flight(self) -> int:
-        """How many accepted jobs are not finished."""
+        """The number of accepted, unfinished jobs."""
         return self._in_flight
 
     async def submit(self, key: Hashable, job: Job) -> None:
-        """Accept a job, waiting for a free place; it runs after all earlier jobs of its key."""
+        """Accept a job, after waiting for a free slot; it runs after all earlier jobs of its key."""
         await self._slots.acquire()
         self._in_flight += 1
         self._idle.clear()
-        if (lane := self._waiting.get(key)) is not None:
-            lane.append(job)
+        if (queue := self._waiting.get(key)) is not None:
+            queue.append(job)
             return
         self._waiting[key] = deque((job,))
         task = asyncio.create_task(self._run(key))
@@ -48,11 +48,11 @@ class KeyedExecutor:
         await self._idle.wait()
 
     async def _run(self, key: Hashable) -> None:
-        lane = self._waiting[key]
-        while lane:
+        queue = self._waiting[key]
+        while queue:
             try:
-                await lane.popleft()()
-            except Exception as error:  # noqa: BLE001 - whatever it is, the worker hears of it
+                await queue.popleft()()
+            except Exception as error:  # noqa: BLE001 - any failure is reported to the worker
                 self._on_error(error)
             finally:
                 self._slots.release()

@@ -1,4 +1,4 @@
-"""Every record that leaves the worker: awaited, and acknowledged by all in-sync replicas."""
+"""Publishing of records: each send is awaited until all in-sync replicas have the record."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,49 +13,49 @@ from streams.observability.failures import BadAnswer, InfrastructureFailure, Sta
 from streams.observability.instruments import Instruments
 from streams.settings import Settings
 
-#: The producer gives up by itself after the delivery timeout; this is for when it does not.
+#: The producer stops retrying after the delivery timeout; this margin covers a producer that does not.
 _GRACE_SECONDS = 5.0
 _MARGIN_SECONDS = 30.0
 
 
 def max_send_seconds(delivery_timeout: float) -> float:
-    """Return the seconds after which one send has failed."""
+    """Return the timeout of one send in seconds."""
     return delivery_timeout + _GRACE_SECONDS
 
 
 def max_settling_seconds(settings: Settings) -> float:
-    """Return the seconds within which everything in work has its verdict or dead letter.
+    """Return the seconds within which everything in progress gets its verdict or dead letter.
 
-    An answer is judged in its time from receipt; its verdict may then be refused at the last
-    moment, and be followed by a dead letter. What waits behind it in its conversation is by then
-    out of time too, and only published.
+    An answer is judged within its timeout from receipt; its verdict may then be refused at the last
+    moment, and be followed by a dead letter. Answers queued behind it in its conversation have then timed
+    out too, and are only published.
     """
     sends = 2 * max_send_seconds(settings.kafka.delivery_timeout_seconds)
     return settings.flow.answer_timeout_seconds + sends + _MARGIN_SECONDS
 
 
-#: What the broker, or the client on its behalf, answers when this one record is at fault.
+#: Errors of the broker, or of the client on its behalf, that concern a single record.
 _RECORD_REFUSED = (MessageSizeTooLargeError, RecordListTooLargeError)
 
 
 class RecordLocation(NamedTuple):
-    """Where a record has come to stand in its topic."""
+    """The position of a published record."""
 
     partition: int
     offset: int
 
 
 class Publisher:
-    """Writes verdicts and dead letters, each awaited until the brokers have it.
+    """Publishes verdicts and dead letters; each send is awaited until the brokers have the record.
 
     Args:
         producer: a started producer with ``acks=all``.
-        delivery_timeout: seconds after which one send has failed.
+        delivery_timeout: the timeout of one send in seconds.
     """
 
     def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float) -> None:
         self._producer = producer
-        self._limit = max_send_seconds(delivery_timeout)
+        self._timeout = max_send_seconds(delivery_timeout)
 
     async def publish(
         self,
@@ -65,14 +65,11 @@ class Publisher:
         headers: Headers,
         partition: int | None = None,
     ) -> RecordLocation:
-        """Write one record and wait until it is safe; without a ``partition`` it goes to that of its key.
-
-        Returns:
-            Where it stands.
+        """Publish a record and return its position; without a ``partition``, the key determines it.
 
         Raises:
-            BadAnswer: the broker refuses this record, for example for its size.
-            InfrastructureFailure: it could not be delivered in time, or not at all.
+            BadAnswer: the broker refuses this record, e.g. for its size.
+            InfrastructureFailure: the record could not be delivered, or not in time.
         """
         try:
             return await self._send(topic, key, value, headers, partition)
@@ -81,14 +78,11 @@ class Publisher:
             raise BadAnswer(Stage.PUBLISH, type(error).__name__, reason) from error
 
     async def publish_dead_letter(self, topic: str, letter: DeadLetter) -> RecordLocation:
-        """Write one dead letter and wait until it is safe; one that does not fit goes without its value.
-
-        Returns:
-            Where it stands.
+        """Publish a dead letter and return its position; one that is too large is sent without its value.
 
         Raises:
-            InfrastructureFailure: it could not be delivered. A dead letter has nowhere else to
-                go, so one that is refused without its value counts too.
+            InfrastructureFailure: it could not be delivered. A dead letter has no fallback, so a
+                refusal without the value counts too.
         """
         try:
             return await self._send(topic, letter.key, letter.value, letter.headers)
@@ -111,38 +105,38 @@ class Publisher:
         partition: int | None = None,
     ) -> RecordLocation:
         try:
-            async with asyncio.timeout(self._limit):
-                sending = await self._producer.send(topic, value, key, partition, headers=list(headers))
-                sent = await sending
+            async with asyncio.timeout(self._timeout):
+                sent = await (await self._producer.send(topic, value, key, partition, headers=list(headers)))
                 return RecordLocation(sent.partition, sent.offset)
         except _RECORD_REFUSED:
             raise
         except TimeoutError as error:
-            raise InfrastructureFailure(f"{topic} did not take a record within {self._limit:g} s") from error
-        except KafkaError as error:
             raise InfrastructureFailure(
-                f"{topic} does not take records: {type(error).__name__}: {error}"
+                f"{topic} did not acknowledge a record within {self._timeout:g} s"
             ) from error
+        except KafkaError as error:
+            reason = f"{topic} does not accept records: {type(error).__name__}: {error}"
+            raise InfrastructureFailure(reason) from error
 
 
 class KafkaMetrics:
-    """The instruments of the connection to the brokers; both are shown from their first answer on."""
+    """Metrics of the connection to the brokers; both appear after the first answer."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._up = instruments.gauge(
             "truthgate.kafka_up",
-            "Whether the brokers have told this worker how far its group is (1), or not for "
+            "Whether the brokers have answered this worker's requests for group offsets (1), or not for "
             "`health.kafka_timeout_seconds` (0).",
             "The brokers and the network to them; the log line `progress_unknown`.",
         )
         self._silence = instruments.gauge(
             "truthgate.kafka_silence",
-            "Time since the brokers last told this worker how far its group is.",
-            "At `health.stall_timeout_seconds` the worker ends itself; the brokers, the network to them.",
+            "Time since the brokers last answered a request for this worker's group offsets.",
+            "At `health.stall_timeout_seconds` the worker exits; the brokers, the network to them.",
             unit="s",
         )
 
     def watch(self, silence: Callable[[], float | None], is_up: Callable[[], bool]) -> None:
-        """Show what these give, called from any thread; nothing while ``silence`` gives None."""
+        """Show the values of these functions, called from any thread; nothing while ``silence`` is None."""
         self._silence.set_function(silence)
         self._up.set_function(lambda: None if silence() is None else is_up())

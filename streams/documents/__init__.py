@@ -1,1 +1,1 @@
-"""Context for answers: a local copy of the help documents, and what an answer is judged against."""
+"""The local copy of the help documents: its store, its versions, and the company's terms."""

@@ -1,4 +1,4 @@
-"""The company's terms: built from the stored documents and kept up to date."""
+"""The company's terms, built from the stored documents and kept up to date."""
 
 import asyncio
 import threading
@@ -23,23 +23,23 @@ from streams.observability.failures import loggable_reason
 from streams.settings import InvalidSettings, Settings
 
 TERMS_FILE_NAME = "company-terms.json"
-#: How often changes of documents are taken in, at most. What changed is counted; all terms are chosen anew.
+#: The minimum time between two updates; only changed documents are counted again, all terms are chosen again.
 REBUILD_INTERVAL_SECONDS = 15.0
 
 
 class TermsFile:
-    """Terms of a file that somebody else writes. ``due`` and ``refresh`` block; one thread calls them."""
+    """A terms file that somebody else writes. One thread calls the methods, which block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     @property
     def exists(self) -> bool:
-        """Whether there is a file, such as that of an earlier life."""
+        """Whether the file exists, for example from an earlier run."""
         return self._path.exists()
 
     def needs_refresh(self) -> bool:
-        """Say whether :meth:`refresh` may have something new; cheap. A file may have changed: always."""
+        """Return whether :meth:`refresh` may return something new; cheap. A file may change at any time."""
         return True
 
     def refresh(self) -> CompanyTerms:
@@ -47,18 +47,18 @@ class TermsFile:
         return load_terms(self._path)
 
     def cancel(self) -> None:
-        """Have a refresh that goes on fail soon; called from any thread. Reading a file takes no time."""
+        """Make a running refresh fail soon; called from any thread. Reading a file takes no time."""
 
 
 class BuiltTermsFile(TermsFile):
-    """Terms built from the documents of a store into a file beside it.
+    """A terms file built from a document store.
 
-    A refresh counts the documents that changed since the last one, not the others.
+    A refresh counts only the documents that changed since the last one.
 
     Args:
         store: the documents.
-        path: the file, replaced whole when the terms differ.
-        least_documents: a language with fewer has no terms.
+        path: the file, replaced as a whole when the terms differ.
+        min_documents: a language with fewer documents has no terms.
     """
 
     def __init__(self, store: DocumentStore, path: Path, min_documents: int) -> None:
@@ -73,18 +73,18 @@ class BuiltTermsFile(TermsFile):
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Have a refresh that goes on fail soon: to count 100,000 documents takes most of a minute."""
+        """Make a running refresh fail soon: counting 100,000 documents takes most of a minute."""
         self._cancelled.set()
 
     def needs_refresh(self) -> bool:
-        """Whether the topic was read on or the store begun anew since the last refresh, or the file gone."""
+        """Return whether the store has read on or was rebuilt since the last refresh, or the file is gone."""
         return self._seen_offsets != self._store.next_offsets or not self.exists
 
     def refresh(self) -> CompanyTerms:
-        """Count what changed and write the file.
+        """Count the changed documents and write the file.
 
         Raises:
-            CompanyTermsError: it was ended.
+            CompanyTermsError: it was cancelled.
             StoreFailed: the store cannot be read.
             OSError: the file cannot be written.
         """
@@ -103,14 +103,14 @@ class BuiltTermsFile(TermsFile):
                 self._counts.remove(document_id)
             for document_id, version in versions.items():
                 if self._cancelled.is_set():
-                    raise CompanyTermsError("ended")
+                    raise CompanyTermsError("cancelled")
                 if self._versions.get(document_id) != version and (stored := documents.get(document_id)):
                     count_document(stored.document, self._counts)
         self._versions = versions
 
 
 def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:
-    """Count a document, in place of its former version; one in no known language counts as none."""
+    """Count a document instead of its former version; remove one whose language is unknown."""
     if language := language_code(document.language):
         counts.put(document.document_id, language, f"{document.title}\n{document.text}")
     else:
@@ -118,7 +118,7 @@ def count_document(document: KnowledgeDocument, counts: WordCounts) -> None:
 
 
 def count_file_documents(documents: Iterable[KnowledgeDocument]) -> WordCounts:
-    """Count documents of files; there the same id in two languages is two documents."""
+    """Count documents from files, where one id in two languages is two documents."""
     counts = WordCounts()
     for document in documents:
         count_document(replace(document, document_id=f"{document.language} {document.document_id}"), counts)
@@ -129,10 +129,10 @@ def count_file_documents(documents: Iterable[KnowledgeDocument]) -> WordCounts:
 def offline_terms(
     settings: Settings, documents: Iterable[KnowledgeDocument], profiles: Iterable[str] | None = None
 ) -> Iterator[Settings]:
-    """Give settings to score with where there is no worker: ``company_terms.file`` is built for now.
+    """Yield settings for scoring without a worker: ``company_terms.file`` is built for the duration.
 
-    One that is set stays, and none is built where none of the ``profiles`` looks for it; None: one may.
-    Raises InvalidSettings where it cannot be used.
+    A configured file stays, and none is built if none of the ``profiles`` uses it (None: one may).
+    Raises InvalidSettings if the configured file cannot be used.
     """
     check_terms_file(settings)
     needed = profiles is None or any(get_profile(name).needs_company_terms for name in profiles)
@@ -147,16 +147,12 @@ def offline_terms(
 
 
 def terms_path(settings: Settings) -> Path:
-    """Return the file that the scoring processes of a worker read the company's terms from."""
+    """Return the terms file that a worker's scoring processes read."""
     return settings.company_terms.file or settings.documents.store / TERMS_FILE_NAME
 
 
 def terms_source(settings: Settings, store: DocumentStore) -> TermsFile:
-    """Return where a worker's terms come from.
-
-    Raises:
-        InvalidSettings: ``company_terms.file`` names a file that cannot be used.
-    """
+    """Return a worker's terms; raises InvalidSettings if ``company_terms.file`` cannot be used."""
     path = terms_path(settings)
     if settings.company_terms.file is None:
         return BuiltTermsFile(store, path, MIN_DOCUMENTS)
@@ -165,7 +161,7 @@ def terms_source(settings: Settings, store: DocumentStore) -> TermsFile:
 
 
 def check_terms_file(settings: Settings) -> None:
-    """Refuse a ``company_terms.file`` that cannot be used; raises InvalidSettings."""
+    """Raise InvalidSettings if ``company_terms.file`` is set and cannot be used."""
     if (path := settings.company_terms.file) is None:
         return
     try:
@@ -176,30 +172,29 @@ def check_terms_file(settings: Settings) -> None:
 
 log = structlog.get_logger(__name__)
 
-#: A refresh that takes longer than this to finish meets a store that is closed, and ends by that.
+#: After this, a refresh that is still running fails because the store is closed.
 _FINISH_SECONDS = 5.0
 
 
 @dataclass(eq=False)
 class TermsUpdater:
-    """Refreshes the terms now and then, in a thread, for as long as it is entered.
+    """Refreshes the terms periodically in a thread, while the context is open.
 
-    The terms are one signal among several and decide nothing alone. So a refresh that fails is
-    logged (once for the same reason), counted, and tried again after the interval; meanwhile the
-    last good terms are in use.
+    The terms are one signal among several and decide nothing alone. So a failed refresh is logged (once for
+    the same reason), counted, and repeated after the interval; meanwhile the last good terms are used.
 
     Args:
-        source: where the terms come from.
-        interval: seconds between two refreshes, at least.
-        after: begin when this is set.
+        source: reads or builds the terms.
+        interval: the minimum seconds between two refreshes.
+        start_after: the first refresh waits for this event.
         on_terms: called with the terms after each refresh.
-        on_failure: called after each refresh that failed.
-        clock: seconds that only go forward.
+        on_failure: called after each failed refresh.
+        clock: monotonic seconds.
 
     Attributes:
-        ready: set once there are terms to judge by: those of an earlier life, which a minute more or less
-            makes no worse, or those of the first refresh, with or without success.
-        failure: why the terms could not be built or read the last time; None when they could.
+        ready: set when terms are available: those of an earlier run, which age slowly, or after the first
+            refresh, whether it succeeded or not.
+        failure: why the last refresh failed; None after a success.
     """
 
     source: TermsFile
@@ -216,12 +211,12 @@ class TermsUpdater:
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
-        """Begin, in the background."""
+        """Start refreshing in the background."""
         self._task = asyncio.create_task(self._run(), name="company-terms")
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End, and a refresh that has begun too, so that nobody closes the store under it."""
+        """Stop, and wait for a running refresh, so that the store is not closed while it is read."""
         self._stopping.set()
         self.source.cancel()
         if self._task:
@@ -230,7 +225,7 @@ class TermsUpdater:
 
     @property
     def age(self) -> float:
-        """Seconds since the terms were last known to agree with their source; NaN before that."""
+        """Seconds since the terms last agreed with their source; NaN before the first time."""
         return float("nan") if self._current_at is None else self.clock() - self._current_at
 
     async def _run(self) -> None:
@@ -243,20 +238,18 @@ class TermsUpdater:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self.interval)
             if not self._stopping.is_set():
-                await self._refresh_if_due()
-
-    async def _refresh_if_due(self) -> None:
-        if self.failure or self.source.needs_refresh():
-            await self._refresh()
-        else:
-            self._current_at = self.clock()
+                if self.failure or self.source.needs_refresh():
+                    await self._refresh()
+                else:
+                    self._current_at = self.clock()
 
     async def _refresh(self) -> None:
         try:
             terms = await asyncio.to_thread(self.source.refresh)
-        except Exception as error:  # noqa: BLE001 - whatever it is, answers are judged without it
+        except Exception as error:  # noqa: BLE001 - any failure: answers are judged without the terms
             if not self._stopping.is_set():
-                self._fail(_error_text(error))
+                is_own = isinstance(error, CompanyTermsError)
+                self._fail(str(error) if is_own else loggable_reason(error))
             return
         if self.failure:
             log.info("company_terms_work_again")
@@ -268,7 +261,3 @@ class TermsUpdater:
             log.error("company_terms_failed", reason=reason)
         self.failure = reason
         self.on_failure()
-
-
-def _error_text(error: Exception) -> str:
-    return str(error) if isinstance(error, CompanyTermsError) else loggable_reason(error)

@@ -1,4 +1,4 @@
-"""Follows the documents topic into the local store, and lets answers wait for a document."""
+"""The follower of the documents topic: it updates the local store and lets answers wait for a document."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, KnowledgeDocument, RegistryUnreachable
-from streams.documents.folder import is_language_tag
+from streams.documents.page_folder import is_language_tag
 from streams.documents.store import DocumentStore, rebuild_reason
 from streams.documents.versions import BadDocument, VersionedDocument, read_changes
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -22,7 +22,7 @@ from streams.settings import Settings
 
 
 class DocumentWaiters:
-    """Wakes whoever waits for a document, once it has arrived. For one event loop, not for threads."""
+    """Answers that wait for documents. For one event loop, not for threads."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
@@ -31,7 +31,7 @@ class DocumentWaiters:
         return len(self._waiting)
 
     async def wait(self, document_ids: Iterable[str], seconds: float) -> None:
-        """Return when each of the documents has arrived, or after that many seconds."""
+        """Return when all of the documents have arrived, or after a timeout in ``seconds``."""
         futures = {document_id: asyncio.get_running_loop().create_future() for document_id in document_ids}
         for document_id, future in futures.items():
             self._waiting.setdefault(document_id, set()).add(future)
@@ -43,7 +43,7 @@ class DocumentWaiters:
                 self._forget(document_id, future)
 
     def notify(self, document_ids: Iterable[str]) -> None:
-        """Wake everyone who waits for one of these documents."""
+        """Wake the waiters of these documents."""
         for document_id in document_ids:
             for future in self._waiting.get(document_id, ()):
                 if not future.done():
@@ -58,15 +58,15 @@ class DocumentWaiters:
 
 POLL_SECONDS = 0.25
 BATCH = 500  # records in one transaction: tens of milliseconds of work
-PRUNED = 500  # superseded versions forgotten in one transaction
-#: How long a version is kept after another took its place, for answers from before that; at least as long as
-#: topics keep answers.
+PRUNE_BATCH = 500  # superseded versions deleted in one transaction
+#: The minimum time for which a superseded version is stored, for answers from before it was superseded; at
+#: least the retention of answers.
 HISTORY_DAYS = 30
-#: A store older than this is rebuilt: the topic keeps tombstones (delete.retention.ms) for four hours longer,
-#: so that a younger one finds all of them.
+#: An older store is rebuilt: the topic keeps tombstones (delete.retention.ms) for four hours longer, so a
+#: younger store misses none.
 MAX_STORE_AGE_SECONDS = 20 * 3_600.0
-CHECK_INTERVAL_SECONDS = 60.0  # seconds until added partitions or a replaced topic are noticed
-MAX_FAILED_CHECKS = 3  # looks in a row that may find the topic unknown, or records that do not arrive
+CHECK_INTERVAL_SECONDS = 60.0  # the delay until added partitions or a replaced topic are detected
+MAX_FAILED_CHECKS = 3  # consecutive checks that find the topic unknown, or records that do not arrive
 
 OnBadDocument = Callable[[BadDocument], Awaitable[None]]
 
@@ -74,28 +74,28 @@ log = structlog.get_logger(__name__)
 
 
 class DocumentsLost(InfrastructureFailure):
-    """The documents topic cannot be followed (any more); a new start puts it right or says why not."""
+    """The documents topic cannot be followed; a restart repairs it or reports the reason."""
 
 
 class DocumentFollower:
-    """Keeps a store equal to the documents topic, with a consumer of its own and no group.
+    """Keeps a store equal to the documents topic, with its own consumer and no consumer group.
 
-    Every worker reads all partitions, on from the offsets in the store, or from the beginning
-    where :func:`rebuild_reason` gives a reason.
+    Every worker reads all partitions, from the offsets in the store, or from the beginning if
+    :func:`rebuild_reason` returns a reason.
 
     Args:
         store: used by this follower alone; it stays open when the follower stops.
-        codec: reads the values.
+        codec: decodes the values.
         settings: ``kafka`` for the connection, ``documents`` for the limits.
-        on_bad_document: awaited for each record that holds no usable document, before its offset
-            is stored (so it may be called again for the same record); its failure ends the follower.
+        on_bad_document: awaited for each record without a usable document before its offset is stored, so it
+            may be called again for the same record; its failure ends the follower.
         clock: seconds since 1970.
-        look_interval: seconds between two looks at the topic's identity, partitions and ends.
+        check_interval: seconds between two checks of the topic's identity, partitions and end offsets.
 
     Attributes:
-        caught_up: set once all that the topic held at the start is in the store.
-        records_read: how many records were taken in since the start.
-        bad_documents: how many of them held no usable document.
+        caught_up: set when everything that the topic had at the start is in the store.
+        records_read: the number of records read since the start.
+        bad_documents: the number of those without a usable document.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class DocumentFollower:
         self._failed_checks = 0
 
     async def start(self) -> None:
-        """Connect, decide where to read on, and begin to follow.
+        """Connect, choose the offsets to read from, and start following.
 
         Raises:
             ServiceUnreachable: no broker answers within ``kafka.connect_timeout_seconds``.
@@ -152,7 +152,7 @@ class DocumentFollower:
             self._connections = stack.pop_all()
 
     async def stop(self) -> None:
-        """End following; what was taken in stays in the store. May be called twice, or before a start."""
+        """Stop following; the store keeps its documents. May be called twice, or before a start."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -160,19 +160,19 @@ class DocumentFollower:
         await self._connections.aclose()
 
     async def wait_failed(self) -> InfrastructureFailure:
-        """Return why following ended, once it ends by itself. It does not start again after that."""
+        """Wait until following fails, and return the failure. It does not restart."""
         failure = await self._failure.get()
-        self._failure.put_nowait(failure)  # for the next who asks
+        self._failure.put_nowait(failure)  # for the next caller
         return failure
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
     ) -> Mapping[str, VersionedDocument]:
-        """Return those of the documents that are there within that many ``seconds``, by id.
+        """Return the documents that are available within ``seconds``, by id.
 
-        Each in the version that was in force at ``produced_at``, or the oldest kept one where none that
-        old is; one that was deleted then is not there, and is not waited for unless records are still to be
-        read that may bring it back.
+        Each is the version in force at ``produced_at``, or the oldest stored one if none is that old. A
+        document that was deleted by then is missing, and is waited for only while unread records may restore
+        it.
         """
         found = self._look_up(document_ids, produced_at)
         missing = [document_id for document_id in document_ids if document_id not in found]
@@ -184,7 +184,7 @@ class DocumentFollower:
         return found | self._look_up(missing, produced_at)
 
     def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
-        """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
+        """Return a version of a document if it is current, or was in force at ``produced_at``."""
         current = self._store.get(document_id)
         if current and current.version == version:
             return current.document
@@ -192,20 +192,20 @@ class DocumentFollower:
         return in_force.document if in_force and in_force.version == version else None
 
     def current(self, document_id: str) -> VersionedDocument | None:
-        """Return the current version of a document, or None where there is none."""
+        """Return the current version of a document, or None if there is none."""
         return self._store.get(document_id)
 
     @property
     def documents(self) -> int:
-        """How many documents the store holds."""
+        """The number of documents in the store."""
         return len(self._store)
 
     @property
     def is_stale(self) -> bool:
-        """Whether it is longer ago than ``documents.stale_after_seconds`` that the copy was complete.
+        """Whether the copy was last complete longer than ``documents.stale_after_seconds`` ago.
 
-        Each look at the topic that finds nothing unread confirms it, so an idle topic does not
-        make the copy stale. Before ``caught_up`` it is.
+        Each check that finds nothing unread confirms it, so an idle topic does not make the copy stale. It is
+        stale before ``caught_up``.
         """
         # A clock that went back proves nothing about the age.
         fresh = 0 <= self._store.age <= self._settings.documents.stale_after_seconds
@@ -213,7 +213,7 @@ class DocumentFollower:
 
     @property
     def lag(self) -> int:
-        """How many offsets are still to be read, as far as the brokers have told."""
+        """The number of unread offsets, as far as the brokers have reported."""
         known = self._reader.known_end_offsets() if self._reader else {}
         ends = {**(self._target.end_offsets if self._target else {}), **known}
         return sum(max(0, end - self._positions.get(at, 0)) for at, end in ends.items())
@@ -243,7 +243,7 @@ class DocumentFollower:
             self._fail(DocumentsLost(str(error)))
         except (KafkaError, ServiceUnreachable) as error:
             self._fail(DocumentsLost(_unreadable(self._topic, error)))
-        except Exception as error:  # noqa: BLE001 - whatever it was, the worker must learn of it
+        except Exception as error:  # noqa: BLE001 - any failure must reach the worker
             lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", EXIT_SOFTWARE)
             lost.__cause__ = error
             self._fail(lost)
@@ -253,7 +253,7 @@ class DocumentFollower:
         self._failure.put_nowait(failure)
 
     async def _follow(self, reader: TopicReader) -> None:
-        next_look = time.monotonic() + self._check_interval
+        next_check = time.monotonic() + self._check_interval
         pruning = True
         while True:
             records = await reader.poll(POLL_SECONDS, BATCH)
@@ -263,22 +263,25 @@ class DocumentFollower:
                 await asyncio.to_thread(self._store.mark_complete, self._target.taken_at)
                 self._target = None
                 self.caught_up.set()
-            # One batch between two batches of records: nothing waits long for the other.
-            pruning = pruning and await asyncio.to_thread(self._store.prune, self._history, PRUNED) == PRUNED
-            if time.monotonic() >= next_look:
+            # At most one pruned batch between two batches of records, so neither delays the other for long.
+            pruning = (
+                pruning
+                and await asyncio.to_thread(self._store.prune, self._history, PRUNE_BATCH) == PRUNE_BATCH
+            )
+            if time.monotonic() >= next_check:
                 await self._check_topic(reader)
-                next_look, pruning = time.monotonic() + self._check_interval, True
+                next_check, pruning = time.monotonic() + self._check_interval, True
 
     async def _apply(self, records: Sequence[ConsumerRecord], positions: Offsets) -> None:
         for record in records:
             await self._codec.lookup(record.value)
-        # In a thread: the event loop must not stand still for a slow disk.
+        # In a thread: a slow disk must not block the event loop.
         changes, bad = await asyncio.to_thread(read_changes, records, self._codec)
         for change in changes:
             if change.document and not is_language_tag(change.document.language):
-                # It counts as one whose language is not known, which searches of none prefer.
+                # It counts as a document of unknown language, which no search prefers.
                 log.warning("document_language_unknown", partition=change.partition, offset=change.offset)
-        # All at once, and all to their end: none is left behind when one fails.
+        # Concurrently, and all to completion: none is left running when one fails.
         reports = await asyncio.gather(*map(self._report, bad), return_exceptions=True)
         for failure in filter(None, reports):
             raise failure
@@ -290,7 +293,8 @@ class DocumentFollower:
 
     async def _report(self, bad: BadDocument) -> None:
         self.bad_documents += 1
-        # Its key may be anything that a publisher put there by mistake: the place is enough to find it.
+        # The key may hold anything that a publisher put there by mistake: the position is enough to find the
+        # record.
         at = bad.received
         log.warning(
             "bad_document", error_type=bad.reason.error_class, partition=at.partition, offset=at.offset
@@ -309,13 +313,13 @@ class DocumentFollower:
             self._compare(reader, seen)
 
     def _tolerate_outage(self, error: Exception) -> None:
-        """Let an outage pass, until tombstones may be missed. aiokafka connects again by itself."""
+        """Tolerate an outage until tombstones may be missed. aiokafka reconnects by itself."""
         if isinstance(error, KafkaError) and not error.retriable:
             raise error
         log.warning("documents_topic_unreachable", topic=self._topic, error_type=type(error).__name__)
         if self._store.age > self._max_age:
             raise DocumentsLost(
-                f"topic {self._topic} was out of reach for {MAX_STORE_AGE_SECONDS / 3600:g} hours"
+                f"topic {self._topic} was unreachable for {MAX_STORE_AGE_SECONDS / 3600:g} hours"
             )
 
     def _compare(self, reader: TopicReader, seen: TopicSnapshot) -> None:
@@ -339,5 +343,5 @@ class DocumentFollower:
 
 def _unreadable(topic: str, error: Exception) -> str:
     if isinstance(error, UnknownTopicOrPartitionError):
-        return f"topic {topic} is not there; `truthgate topics create` makes it"
+        return f"topic {topic} does not exist; `truthgate topics create` creates it"
     return f"topic {topic} cannot be read: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""A local copy of the documents topic with its offsets, and when it must be rebuilt."""
+"""The local copy of the documents topic with its offsets, and the reasons to rebuild it."""
 
 import sqlite3
 import threading
@@ -13,7 +13,7 @@ from aiokafka import TopicPartition
 
 from schemas import KnowledgeDocument
 from scoring.cache.shared_database import SQLITE_FULL, error_name
-from streams.documents import timeline
+from scoring.company_terms import CompanyTerms
 from streams.documents.store_file import (
     LOCK_NAME,
     SETTING,
@@ -22,52 +22,39 @@ from streams.documents.store_file import (
     not_usable,
     prepare_database,
 )
-from streams.documents.versions import DocumentChange, DocumentVersion, VersionedDocument
+from streams.documents.timeline import VersionTimeline
+from streams.documents.versions import DocumentChange, VersionedDocument
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.observability.instruments import Instruments, MetricLabel
 
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
 
 
 class StoreFailed(InfrastructureFailure):
-    """The store cannot be read or written any more: its disk is full, gone or damaged."""
+    """The store cannot be read or written any more: its disk is full or missing, or the file is damaged."""
 
     def __init__(self, error: sqlite3.Error) -> None:
         reason = error_name(error)
-        told = "no space left" if reason == SQLITE_FULL else reason
-        super().__init__(f"{SETTING}: the store of documents failed: {told}", EXIT_SOFTWARE)
-
-
-class StoreSnapshot:
-    """The current documents of one moment. Raises sqlite3.Error where the file cannot be read."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def versions(self) -> dict[str, DocumentVersion]:
-        """Return the current version of every document by its id."""
-        return timeline.current_versions(self._database)
-
-    def get(self, document_id: str) -> VersionedDocument | None:
-        """Return the current version of a document, or None when there is none."""
-        return timeline.current(self._database, document_id)
+        cause = "no space left" if reason == SQLITE_FULL else reason
+        super().__init__(f"{SETTING}: the document store failed: {cause}", EXIT_SOFTWARE)
 
 
 class DocumentStore:
-    """The documents by id, current and past versions, and where to read on.
+    """The documents by id with their past versions, and the offsets to read next.
 
-    Documents and next offsets change in one transaction, so a process that is killed at any point
-    leaves them in step. :meth:`get` may be called while another thread is in :meth:`apply`. Whatever reads or
-    writes raises StoreFailed where the file cannot be read or written.
+    Documents and offsets change in one transaction, so a process that is killed at any point leaves them
+    consistent. :meth:`get` may be called while another thread is in :meth:`apply`. Reads and writes raise
+    StoreFailed if the file cannot be read or written.
 
     Args:
-        directory: made when it is not there; one process at a time may use it.
+        directory: created if missing; one process at a time may use it.
         clock: seconds since 1970.
 
     Raises:
-        InvalidSettings: the directory is in use by another worker or cannot be written, or the file in it
-            cannot be read at the moment.
+        InvalidSettings: another worker uses the directory, it cannot be written, or the file in it cannot be
+            read at the moment.
     """
 
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
@@ -84,93 +71,94 @@ class DocumentStore:
     def _open(self) -> None:
         try:
             self._writer, self._reader = connect(self._path), connect(self._path)
+            self._written, self._timeline = VersionTimeline(self._writer), VersionTimeline(self._reader)
             self._next_offsets: dict[int, int] = dict(self._writer.execute("SELECT * FROM next_offsets"))
         except sqlite3.Error as error:
             raise not_usable(self._path, error) from error
 
     def close(self) -> None:
-        """Close the file and give the directory free. May be called twice."""
+        """Close the file and release the directory. May be called twice."""
         with self._writing:
             self._reader.close()
             self._writer.close()
             self._lock.close()
 
     def get(self, document_id: str) -> VersionedDocument | None:
-        """Return the newest version of a document, or None when there is none."""
+        """Return the current version of a document, or None if there is none."""
         with _as_store_failed():
-            return timeline.current(self._reader, document_id)
+            return self._timeline.get(document_id)
 
     def get_version(self, document_id: str, version: str) -> KnowledgeDocument | None:
-        """Return a version of a document by its name, or None where it is not kept."""
+        """Return a version of a document by its name, or None if the store does not have it."""
         with _as_store_failed():
-            found = timeline.get_version(self._reader, document_id, version)
+            found = self._timeline.get_version(document_id, version)
         return found.document if found else None
 
     def version_at(self, document_id: str, at: datetime) -> VersionedDocument | None:
         """Return the version of a document that was in force at an aware time.
 
-        Where only later ones are kept it is the oldest of them: the document arrived after the answer that
-        needs it, or an older version is not kept. It is a ``substitute`` where older ones were pruned. Those
-        that the topic's compaction removed before this store read them (it is new, or was rebuilt) are not
-        known of. None when the document was deleted or unreadable then, save for a deletion that was read
-        late and lies between two records of equal content in another partition: that is passed over.
+        If only later versions are stored, it is the oldest of them: the document arrived after the answer
+        that needs it, or an older version is gone. It is marked as substitute if older versions were pruned;
+        versions that compaction removed before this store read them (it is new or was rebuilt) are unknown.
+        None if the document was deleted or unreadable at the time, except for a deletion that was read late
+        and falls between two records of equal content in another partition, which is skipped.
         """
         with _as_store_failed():
-            return timeline.version_at(self._reader, document_id, at)
+            return self._timeline.version_at(document_id, at)
 
     def was_deleted(self, document_id: str, at: datetime) -> bool:
-        """Say whether a document is known to have been deleted or unreadable at an aware time."""
+        """Return whether a document was verifiably deleted or unreadable at an aware time."""
         with _as_store_failed():
-            return timeline.was_deleted(self._reader, document_id, at)
+            return self._timeline.was_deleted(document_id, at)
 
     @contextmanager
-    def snapshot(self) -> Iterator[StoreSnapshot]:
-        """Give the documents as the first look finds them, for reading many in a thread of one's own.
+    def snapshot(self) -> Iterator[VersionTimeline]:
+        """Yield the documents as of the first read, for reading many in another thread; raises StoreFailed.
 
-        It has a connection of its own: on a shared one, a statement that is being read keeps what others
-        read at its own older state.
+        It has its own connection: on a shared one, a statement in progress would keep other readers at its
+        older state.
         """
         with _as_store_failed(), closing(connect(self._path)) as database:
             database.execute("BEGIN")
-            yield StoreSnapshot(database)
+            yield VersionTimeline(database)
 
     def __len__(self) -> int:
         with _as_store_failed():
-            return timeline.count_current(self._reader)
+            return len(self._timeline)
 
     @property
     def next_offsets(self) -> Mapping[int, int]:
-        """The offset to read next, by partition; empty for a store that has read nothing."""
+        """The offset to read next by partition; empty for a new store."""
         return dict(self._next_offsets)
 
     @property
     def unreadable_count(self) -> int:
-        """How many documents are missing because their newest version could not be read."""
+        """The number of documents that are missing because their newest version is unreadable."""
         count: int = self._fetch_one("SELECT count(*) FROM unreadable")[0]
         return count
 
     def has_unreadable_of_other_reader(self, reader_id: str) -> bool:
-        """Say whether some of these were tried with another reader (see :attr:`schemas.Codec.reads`) only."""
+        """Return whether some of these were tried with other readers only (see ``Codec.reader_id``)."""
         return self._fetch_one("SELECT 1 FROM unreadable WHERE reader <> ? LIMIT 1", reader_id) is not None
 
     @property
     def origin(self) -> TopicIdentity | None:
-        """The topic that the documents came from, or None when the store is new."""
+        """The topic that the documents came from, or None for a new store."""
         row = self._fetch_one("SELECT cluster_id, topic, topic_id FROM origin")
         return TopicIdentity(*row) if row else None
 
     @property
     def age(self) -> float:
-        """Seconds since the store was last known to miss nothing; negative when the clock went back."""
+        """Seconds since the store was last complete; negative if the clock went back."""
         row = self._fetch_one("SELECT complete_at FROM origin")
         return self._clock() - row[0] if row else 0.0
 
     def reset(self, origin: TopicIdentity) -> None:
-        """Forget every document and offset, and begin a copy of ``origin``."""
+        """Delete every document and offset, and start a copy of ``origin``."""
         with self._transaction() as database:
             for table in ("versions", "unreadable", "forgotten", "next_offsets"):
                 database.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are ours
-            # An empty store misses nothing that was deleted before now.
+            # An empty store misses no deletion from before now.
             database.execute(
                 "INSERT OR REPLACE INTO origin VALUES (0, ?, ?, ?, ?)",
                 (origin.cluster_id, origin.topic, origin.topic_id, self._clock()),
@@ -178,45 +166,41 @@ class DocumentStore:
         self._next_offsets = {}
 
     def mark_complete(self, complete_at: float) -> None:
-        """Note that the store holds all that the topic held at ``complete_at`` (seconds since 1970)."""
+        """Record that the store had everything that the topic had at ``complete_at`` (seconds since 1970)."""
         with self._transaction() as database:
             database.execute("UPDATE origin SET complete_at = ?", (complete_at,))
 
     def apply(self, changes: Sequence[DocumentChange], next_offsets: Mapping[int, int]) -> list[str]:
-        """Take in a batch of changes and the offsets to read after it: both or, on failure, neither.
+        """Apply a batch of changes with the offsets to read next, in one transaction.
 
-        Changes below the offset that the store had reached are skipped, so a batch that is
-        delivered again changes nothing. None comes into force later than now, whatever its time.
+        Changes below the stored offset are skipped, so a repeated batch changes nothing. No change comes into
+        force later than now, whatever its timestamp.
 
         Returns:
-            The ids of the documents that are now there or newer.
+            The ids of the documents that were added or updated.
         """
         fresh = [change for change in changes if change.offset >= self._next_offsets.get(change.partition, 0)]
         ahead = {p: n for p, n in next_offsets.items() if n > self._next_offsets.get(p, -1)}
         now = int(self._clock() * 1000)
         with self._transaction() as database:
             for change in fresh:
-                timeline.write(database, change, now)
+                self._written.write(change, now)
             database.executemany(_SET_NEXT_OFFSET, ahead.items())
         self._next_offsets.update(ahead)
         return [change.document_id for change in fresh if change.document is not None]
 
     def prune(self, seconds: float, limit: int) -> int:
-        """Forget versions that were superseded longer ago than this, the oldest first.
+        """Delete versions that were superseded longer ago than ``seconds``, the oldest first.
 
-        The current versions, and what was in force within that time, stay, and so does the note that
-        versions of a document were forgotten.
-
-        Args:
-            seconds: how long a version is kept after another took its place.
-            limit: how many are forgotten at once, in one transaction.
+        Current versions, versions in force within that time, and the marks of pruned documents stay.
+        The deletion is one transaction.
 
         Returns:
-            How many were forgotten; fewer than ``limit`` when that was all.
+            The number of deleted versions; fewer than ``limit`` when none are left.
         """
         before = int((self._clock() - seconds) * 1000)
-        with self._transaction() as database:
-            return timeline.prune(database, before, limit)
+        with self._transaction():
+            return self._written.prune(before, limit)
 
     def _fetch_one(self, query: str, *parameters: str) -> Any:
         with _as_store_failed():
@@ -243,17 +227,17 @@ def _as_store_failed() -> Iterator[None]:
 
 
 def rebuild_reason(store: DocumentStore, log: TopicSnapshot, max_age: float, reader_id: str) -> str | None:
-    """Say in a stable code why the store must be built anew from the topic, or None to read on.
+    """Return a stable code for why the store must be rebuilt from the topic, or None to read on.
 
     Args:
         store: the copy as it was left.
         log: the topic as it is now.
-        max_age: seconds. The broker keeps a tombstone for ``delete.retention.ms`` (a day, unless
-            set) after the log's cleaning has reached it. A store that was last complete before
-            that may have missed a tombstone for good, and would show a deleted document forever.
-        reader_id: what values are read with now (:attr:`schemas.Codec.reads`). A rebuild forgets the past
-            versions that compaction has removed from the topic, and writes the dead letters again, so an
-            unreadable document is worth one only when another release, or other settings, may read it.
+        max_age: seconds. The broker keeps a tombstone for ``delete.retention.ms`` (by default a day) after
+            compaction has reached it. A store that was last complete before that may have missed a tombstone
+            for good, and would show a deleted document forever.
+        reader_id: what values are read with now (:attr:`schemas.Codec.reader_id`). A rebuild loses the past
+            versions that compaction has removed from the topic, and writes the dead letters again. So an
+            unreadable document justifies one only if another release, or other settings, may read it.
     """
     origin = store.origin
     if origin is None:
@@ -264,9 +248,49 @@ def rebuild_reason(store: DocumentStore, log: TopicSnapshot, max_age: float, rea
         return "too_old"
     for number, offset in store.next_offsets.items():
         at = TopicPartition(origin.topic, number)
-        # Beyond the end: not the log that was read. Before the beginning: records went unread.
+        # Beyond the end: another log was read. Before the beginning: records were never read.
         if at not in log.end_offsets or not log.beginning_offsets[at] <= offset <= log.end_offsets[at]:
             return "offset_out_of_range"
     if store.has_unreadable_of_other_reader(reader_id):
         return "unreadable_documents"
     return None
+
+
+class DocumentMetrics:
+    """Metrics of the document store and the company's terms."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self.stored = instruments.gauge(
+            "truthgate.documents",
+            "Documents in the local store.",
+            "A fall: tombstones on the documents topic; the log line `documents_store_rebuilt`.",
+            unit="{document}",
+        )
+        self.bad = instruments.counter(
+            "truthgate.bad_documents",
+            "Records of the documents topic without a usable document.",
+            "The log line `bad_document`; the dead letters; the publisher of the documents.",
+            unit="{document}",
+        )
+        self._terms = instruments.gauge(
+            "truthgate.company_terms",
+            "Terms in the company's vocabulary.",
+            "None: fewer than 20 documents.",
+            MetricLabel("language"),
+            unit="{term}",
+        )
+        self.terms_age = instruments.gauge(
+            "truthgate.company_terms_age",
+            "Time since the company's terms last agreed with the documents or their file.",
+            "The log line `company_terms_failed`.",
+            unit="s",
+        )
+        self.terms_failures = instruments.counter(
+            "truthgate.company_terms_failures",
+            "Failed attempts to build or read the company's terms.",
+            "The log line `company_terms_failed`; `company_terms.file`.",
+        )
+
+    def show_terms(self, terms: CompanyTerms) -> None:
+        """Set the number of terms of each language."""
+        self._terms.replace({(code,): len(found.counts) for code, found in terms.languages.items()})

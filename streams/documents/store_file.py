@@ -1,4 +1,4 @@
-"""The SQLite file of the documents store, and the lock of its directory."""
+"""The SQLite file of the document store, and the lock of its directory."""
 
 import sqlite3
 from contextlib import closing
@@ -13,17 +13,17 @@ from streams.settings import InvalidSettings
 
 
 def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
-    """Create ``directory`` and take its lock, which the returned file holds until it is closed.
+    """Create a directory and lock it; the returned file holds the lock until it is closed.
 
-    The kernel drops the lock with the process, however that ends, so none can be left behind.
+    The kernel releases the lock when the process ends, in whatever way, so none is left behind.
 
     Args:
-        directory: made when it is not there.
-        name: of the file in it that is locked.
-        setting: what names the directory, for the message.
+        directory: created if missing.
+        name: the file in it that is locked.
+        setting: the setting of the directory, for messages.
 
     Raises:
-        InvalidSettings: in one line: another worker holds the lock, or the directory cannot be written.
+        InvalidSettings: another worker holds the lock, or the directory cannot be written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -38,12 +38,12 @@ def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
         raise InvalidSettings(f"{setting}: cannot lock a file in {directory}: {error.strerror}") from error
     lock.close()
     raise InvalidSettings(
-        f"{setting}: {directory} is in use by another worker; give each worker a directory of its own"
+        f"{setting}: {directory} is in use by another worker; give each worker its own directory"
     )
 
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header
-LAYOUT_VERSION = 2  # raise it with every change of SCHEMA: older files are then built anew
+LAYOUT_VERSION = 2  # raise it with every change of SCHEMA: files with another version are rebuilt
 
 DATABASE_NAME = "documents.sqlite3"
 LOCK_NAME = "documents.lock"
@@ -95,11 +95,11 @@ log = structlog.get_logger(__name__)
 
 
 def prepare_database(directory: Path) -> Path:
-    """Leave a sound database of this layout in ``directory`` and return its path.
+    """Ensure that ``directory`` has a valid database of this layout, and return its path.
 
-    A file that is damaged, foreign or of another layout is set aside, and an empty one made: the
-    topic has everything that was in it but past versions. One that only cannot be read at the moment, as
-    with a full disk, stays where it is. The caller holds the directory's lock.
+    A file that is damaged, foreign or of another layout is set aside and replaced by an empty one: the topic
+    has everything that was in it except past versions. A file that is only unreadable at the moment, e.g.
+    with a full disk, stays. The caller holds the directory's lock.
 
     Raises:
         InvalidSettings: the database cannot be read or created.
@@ -117,19 +117,18 @@ def prepare_database(directory: Path) -> Path:
 
 
 def not_usable(path: Path, error: OSError | sqlite3.Error) -> InvalidSettings:
-    """Say in one line that the database cannot be opened or made, and why."""
+    """Return the error for a database that cannot be opened or created."""
     reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
     if reason == SQLITE_FULL:
         return InvalidSettings(f"{SETTING}: no space left on {path.parent}")
-    return InvalidSettings(f"{SETTING}: cannot open or make {path}: {reason}")
+    return InvalidSettings(f"{SETTING}: cannot open or create {path}: {reason}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the database for use in more than one thread; SQLite itself serialises the calls.
+    """Open the database for use in several threads; SQLite serialises the calls.
 
-    WAL lets readers go on while a batch is written. ``synchronous=NORMAL`` can lose the last
-    batches when the machine (not the process) dies, and then the offsets that go with them: they
-    are read again.
+    WAL lets readers continue while a batch is written. ``synchronous=NORMAL`` can lose the last batches when
+    the machine (not the process) dies, together with their offsets: they are read again.
     """
     connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
     try:
@@ -142,11 +141,11 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _find_fault(path: Path) -> str | None:
-    """Say what is wrong with an existing file, or None; raises sqlite3.Error where that cannot be told."""
+    """Return the fault of an existing file, or None; raises sqlite3.Error if that cannot be determined."""
     if path.stat().st_size == 0:
         return "empty"
     try:
-        # Not by connect(): that would turn a foreign database to WAL.
+        # Not with connect(), which would switch a foreign database to WAL.
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             return _fault_of_database(connection)
     except sqlite3.DatabaseError as error:
@@ -163,12 +162,12 @@ def _fault_of_database(connection: sqlite3.Connection) -> str | None:
     if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         return "damaged"
     for _ in connection.execute("SELECT document_id, version, language, title, text, url FROM versions"):
-        pass  # a text that is no UTF-8 any more raises, which SQLite's own check does not see
+        pass  # raises for a text that is not UTF-8, which SQLite's own check does not detect
     return None
 
 
 def _set_aside(path: Path) -> None:
-    # Renamed, not deleted: a wrong setting may have pointed at somebody's own database.
+    # Renamed, not deleted: a wrong setting may point to another application's database.
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         file = path.with_name(name)
         if file.exists():
@@ -176,7 +175,7 @@ def _set_aside(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    # Made under another name: a process killed here leaves no half-made database behind.
+    # Created under another name: a killed process leaves no incomplete database behind.
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:

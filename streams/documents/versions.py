@@ -16,9 +16,9 @@ _LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class VersionedDocument:
-    """A document as it was in one version, and that version's name (see :func:`document_version`).
+    """A document in one version, with the version's name (see :func:`version_name`).
 
-    ``substitute`` says that the version which was asked for may have been another, that is not kept any more.
+    ``is_substitute``: the version that was requested may have been another one that has been pruned.
     """
 
     document: KnowledgeDocument
@@ -28,9 +28,9 @@ class VersionedDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
-    """The record that a version came from; another version of the document has another.
+    """The record that a version came from; each version of a document has another one.
 
-    ``timestamp`` is in milliseconds since 1970, ``name`` that of :func:`document_version`.
+    ``timestamp`` is in milliseconds since 1970, ``name`` is that of :func:`version_name`.
     """
 
     partition: int
@@ -41,11 +41,10 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """One record of the topic: the new document of an id, or None when there is none any more.
+    """One record of the topic: the new document of an id, or None for a deletion.
 
-    ``timestamp`` is the record's, in milliseconds since 1970. ``unreadable`` says that there is a
-    document, but not one that this worker can read, and ``reader`` what it was tried with
-    (see :attr:`schemas.Codec.reads`).
+    ``timestamp`` is the record's, in milliseconds since 1970. ``unreadable``: there is a document, but this
+    worker cannot read it; ``reader_id`` is what it was tried with (see :attr:`schemas.Codec.reader_id`).
     """
 
     document_id: str
@@ -58,11 +57,11 @@ class DocumentChange:
 
 
 def version_name(document: KnowledgeDocument) -> str:
-    """Name a version by its content: 16 hexadecimal digits of a SHA-256.
+    """Return the name of a version: 16 hexadecimal digits of a SHA-256 of its content.
 
-    It is of language, title, text, and the mark to be sent where there is one. The same content has the same
-    name in every worker and after every restart, wherever it was read from. What is no part of what answers
-    are judged by (the address, the time) does not change it.
+    The content is language, title, text, and the mark for automatic sending if there is one. Equal content
+    has the same name in every worker and after every restart. The URL and the time, which answers are not
+    judged by, do not change it.
     """
     digest = hashlib.sha256()
     mark = ("auto_send",) if document.auto_send else ()
@@ -73,15 +72,15 @@ def version_name(document: KnowledgeDocument) -> str:
 
 
 _FAULT_TEXTS = {
-    "invalid_key": "the key is empty or no UTF-8",
-    "key_mismatch": "the key is another than the document's id",
+    "invalid_key": "the key is empty or not UTF-8",
+    "key_mismatch": "the key differs from the document's id",
     "invalid_text": "a text cannot be encoded as UTF-8",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BadDocument:
-    """A record that holds no document that can be used, and why it belongs in the dead letters."""
+    """A record without a usable document, and the reason for its dead letter."""
 
     received: ReceivedRecord
     reason: BadAnswer
@@ -90,17 +89,17 @@ class BadDocument:
 def read_changes(
     records: Iterable[ConsumerRecord], codec: Codec
 ) -> tuple[list[DocumentChange], list[BadDocument]]:
-    """Read records: the changes they make, in order, and those that hold no usable document."""
+    """Return the changes that records make, in order, and the records without a usable document."""
     read = [read_change(record, codec) for record in records]
     return [change for change, _ in read if change], [bad for _, bad in read if bad]
 
 
 def read_change(record: ConsumerRecord, codec: Codec) -> tuple[DocumentChange | None, BadDocument | None]:
-    """Read one record: what it does to the store, and what is wrong with it, if anything.
+    """Return the change that one record makes, and its fault, if any.
 
-    A value that cannot be read takes the older version away. That version is out of date, and no
-    answer may be judged against it; besides, compaction removes it from the topic, so a store
-    that is built later would not have it either.
+    An unreadable value removes the older version: that is out of date, and no answer may be judged against
+    it. Besides, compaction removes it from the topic, so a store that is built later would not have it
+    either.
     """
     document_id = _decode_key(record.key)
     if document_id is None:
@@ -111,17 +110,17 @@ def read_change(record: ConsumerRecord, codec: Codec) -> tuple[DocumentChange | 
         reason = _fault_of(document, document_id) if document else None
     except DecodeError as error:
         reason = BadAnswer(Stage(error.stage), error.code, str(error))
-    place = (record.partition, record.offset, record.timestamp)
+    position = (record.partition, record.offset, record.timestamp)
     if reason is None:
-        return DocumentChange(document_id, document, *place), None
-    return DocumentChange(document_id, None, *place, unreadable=True, reader_id=codec.reader_id), _bad(
+        return DocumentChange(document_id, document, *position), None
+    return DocumentChange(document_id, None, *position, unreadable=True, reader_id=codec.reader_id), _bad(
         record, reason
     )
 
 
 def _fault_of(document: KnowledgeDocument, document_id: str) -> BadAnswer | None:
     if document.document_id != document_id:
-        # Compaction and deletion go by the key; under another id the document could not be deleted.
+        # Compaction and deletion use the key; under another id the document could not be deleted.
         return _fault("key_mismatch")
     texts = (document.language, document.title, document.text, document.url or "")
     return None if all(map(is_encodable, texts)) else _fault("invalid_text")
@@ -139,5 +138,5 @@ def _decode_key(key: bytes | None) -> str | None:
 
 
 def _bad(record: ConsumerRecord, reason: BadAnswer) -> BadDocument:
-    place = (record.topic, record.partition, record.offset)
-    return BadDocument(ReceivedRecord(*place, record.key, record.value, tuple(record.headers)), reason)
+    position = (record.topic, record.partition, record.offset)
+    return BadDocument(ReceivedRecord(*position, record.key, record.value, tuple(record.headers)), reason)

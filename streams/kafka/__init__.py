@@ -1,1 +1,1 @@
-"""Clients of Apache Kafka, topics, and records as they came."""
+"""Clients of Apache Kafka, the topics, and received records."""

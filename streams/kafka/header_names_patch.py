@@ -1,8 +1,8 @@
 r"""A patch of aiokafka: its consumers read records whose header names are not UTF-8.
 
-Kafka takes any bytes for a header's name, and aiokafka's parser raises on those that are no UTF-8:
-one such record would stop every consumer that meets it, for good. With the patch a batch that its fast parser
-cannot read is read again by its slow one, which escapes the bytes (``\xff``).
+Kafka accepts any bytes as a header's name, and aiokafka's parser raises on names that are not UTF-8: one such
+record would stop every consumer that reads it, for good. With the patch, a batch that the fast parser cannot
+read is read again by the slow one, which escapes the bytes (``\xff``).
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from aiokafka.record import default_records, memory_records
 
 
 def install() -> None:
-    """Patch aiokafka: every consumer of this process reads with :class:`TolerantRecords` from then on."""
+    """Patch aiokafka: from then on every consumer of this process reads with :class:`TolerantRecords`."""
     fetcher.MemoryRecords = TolerantRecords
 
 
@@ -29,7 +29,7 @@ class TolerantRecords(memory_records._MemoryRecordsPy):  # type: ignore[misc] # 
 
 
 class _Batch:
-    """A batch read by the fast parser and, from where that fails, by the one that escapes."""
+    """A batch read by the fast parser and, from where that fails, by the escaping one."""
 
     def __init__(self, batch: Any, raw: memoryview) -> None:
         self._batch = batch
@@ -52,7 +52,7 @@ class _Batch:
 
 
 class _EscapingBatch(default_records._DefaultRecordBatchPy):  # type: ignore[misc] # noqa: SLF001
-    """A batch whose header names are decoded with escapes."""
+    """A batch that decodes header names with escapes."""
 
     def __iter__(self) -> Any:
         super().__iter__()  # decompresses
@@ -61,7 +61,7 @@ class _EscapingBatch(default_records._DefaultRecordBatchPy):  # type: ignore[mis
 
 
 class _EscapingBuffer(bytearray):
-    """Bytes whose slices decode whatever they hold."""
+    """Bytes whose slices decode without errors."""
 
     def __getitem__(self, index: Any) -> Any:
         item = super().__getitem__(index)

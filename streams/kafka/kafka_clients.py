@@ -1,4 +1,4 @@
-"""Kafka clients: credentials, opened and closed within a timeout, and why a connection failed."""
+"""Kafka clients: credentials, opening and closing with timeouts, and reasons of failed connections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ oauth_patch.install()
 
 
 def client_arguments(settings: KafkaSettings) -> dict[str, Any]:
-    """Give the arguments that aiokafka's clients have in common; raises InvalidSettings for bad TLS files."""
+    """Return the common arguments of aiokafka's clients; raises InvalidSettings for unusable TLS files."""
     arguments: dict[str, Any] = {
         "bootstrap_servers": settings.bootstrap_servers,
         "security_protocol": settings.security_protocol,
@@ -53,15 +53,15 @@ def client_arguments(settings: KafkaSettings) -> dict[str, Any]:
 
 
 def faust_broker_urls(settings: KafkaSettings) -> list[str]:
-    """Give the bootstrap servers as Faust's ``broker`` option takes them."""
+    """Return the bootstrap servers for Faust's ``broker`` option."""
     return [f"kafka://{host_port(host, port)}" for host, port, _ in collect_hosts(settings.bootstrap_servers)]
 
 
 def faust_broker_credentials(
     settings: KafkaSettings,
 ) -> SASLCredentials | OAuthCredentials | SSLCredentials | None:
-    """Return Faust's ``broker_credentials`` for these settings; raises InvalidSettings as connection does."""
-    # Not at the top: Faust and its HTTP client take a quarter of a second, which no command needs.
+    """Return Faust's ``broker_credentials``; raises InvalidSettings as :func:`client_arguments` does."""
+    # Imported here: Faust and its HTTP client take a quarter of a second, which no command needs.
     from faust.auth import OAuthCredentials, SASLCredentials, SSLCredentials  # noqa: PLC0415
 
     context = _ssl_context(settings)
@@ -78,12 +78,12 @@ def faust_broker_credentials(
 
 
 def host_port(host: str, port: int) -> str:
-    """Write a host and a port as one, an IPv6 address in brackets."""
+    """Join host and port; an IPv6 address is put in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def describe_credentials(settings: KafkaSettings) -> str:
-    """Name for people as whom the settings enter, and how; without any secret."""
+    """Return the user and mechanism of the settings for messages, without secrets."""
     kind = "client" if settings.oauth else "user"
     return f"{kind} {settings.sasl_username!r} with {settings.security_protocol} {settings.sasl_mechanism}"
 
@@ -103,7 +103,7 @@ def _ssl_context(settings: KafkaSettings) -> ssl.SSLContext | None:
     return context
 
 
-# Every consumer of ours comes from here or, by Faust, from an application that imports this.
+# Every consumer is created here or by Faust in an application that imports this module.
 header_names_patch.install()
 
 _CLOSE_SECONDS = 5.0
@@ -120,24 +120,24 @@ _NO_CERTIFICATE = "a client without certificate (kafka.ssl_certfile is not set)"
 
 
 class ServiceUnreachable(Exception):
-    """A service does not answer within its time limit; the message is one line that names the setting."""
+    """A service does not answer in time; the message is one line that names the setting."""
 
 
 class CredentialsRefused(ServiceUnreachable):
-    """The cluster answers, but not with these credentials or not to this certificate."""
+    """The cluster answers, but refuses these credentials or has an untrusted certificate."""
 
 
 @asynccontextmanager
 async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterator[AIOKafkaProducer]:
     """Open a producer whose sends are acknowledged by all in-sync replicas.
 
-    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout_seconds``, and may be
-    repeated by a retry before. What is unsent at a clean exit is flushed within that time, else
-    given up. Raises ServiceUnreachable.
+    ``options`` go to AIOKafkaProducer. A send fails after ``settings.delivery_timeout_seconds``; before
+    that a retry may duplicate it. A clean exit flushes unsent records within that time. Raises
+    ServiceUnreachable.
     """
-    # Not idempotent: aiokafka's idempotent producer tries one send again without end, and a record
-    # that the broker refuses leaves a gap in the sequence that fails all sends after it. Consumers
-    # of verdicts drop repeated ids anyway, since a worker that crashes repeats some too.
+    # Not idempotent: aiokafka's idempotent producer retries a send without end, and a record that the broker
+    # refuses leaves a gap in the sequence that fails all later sends. Consumers of verdicts drop duplicate
+    # ids anyway, since a worker that crashes duplicates some too.
     options = {"request_timeout_ms": int(settings.delivery_timeout_seconds * 1000), **options}
     arguments = await _reachable_arguments(settings)
     producer = AIOKafkaProducer(**arguments, acks="all", **options)
@@ -150,10 +150,10 @@ async def open_producer(settings: KafkaSettings, **options: Any) -> AsyncIterato
 async def open_consumer(
     settings: KafkaSettings, *topics: str, **options: Any
 ) -> AsyncIterator[AIOKafkaConsumer]:
-    """Open a consumer of ``topics``, or of what it is assigned later; without a group unless named.
+    """Open a consumer of ``topics``, or of partitions assigned later; without a group unless one is set.
 
-    It is open as soon as the cluster has answered: the first read waits for the assignment.
-    ``options`` go to AIOKafkaConsumer. Raises ServiceUnreachable.
+    It is open as soon as the cluster has answered: the first read waits for the assignment. ``options``
+    go to AIOKafkaConsumer. Raises ServiceUnreachable.
     """
     options = {"enable_auto_commit": False, **options}
     arguments = await _reachable_arguments(settings)
@@ -166,7 +166,7 @@ async def open_consumer(
 
 @asynccontextmanager
 async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
-    """Open an administrator of the cluster; raises ServiceUnreachable, also for what fails inside."""
+    """Open an admin client; raises ServiceUnreachable, also for failures of requests inside."""
     arguments = await _reachable_arguments(settings)
     limit = int(settings.connect_timeout_seconds * 1000)
     admin = AIOKafkaAdminClient(**arguments, request_timeout_ms=limit)
@@ -178,7 +178,7 @@ async def open_admin(settings: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClie
 
 
 async def check_reachable(settings: KafkaSettings) -> None:
-    """Return when one bootstrap server answers with these credentials; raises ServiceUnreachable."""
+    """Return when a bootstrap server accepts these credentials; raises ServiceUnreachable."""
     await _reachable_arguments(settings)
 
 
@@ -190,13 +190,13 @@ async def _running_client(
         await _await_within(settings, settings.connect_timeout_seconds, start())
         yield
     finally:
-        # A cluster that is gone must not hold up the end: what matters has been awaited by then.
+        # An unreachable cluster must not delay the exit: everything that matters has been awaited.
         with suppress(TimeoutError):
             await asyncio.wait_for(stop(), 2 * _CLOSE_SECONDS)
 
 
 async def _stop_producer(producer: AIOKafkaProducer) -> None:
-    """Stop a producer whole; what it could not deliver by then fails."""
+    """Stop a producer completely; undelivered records fail."""
     if not await _stop_within_timeout(producer.stop()):
         if task := producer._sender.sender_task:  # noqa: SLF001 - stop() waits for it without limit
             task.cancel()
@@ -205,16 +205,15 @@ async def _stop_producer(producer: AIOKafkaProducer) -> None:
 
 
 async def _stop_consumer(consumer: AIOKafkaConsumer) -> None:
-    """Stop a consumer whole."""
     if not await _stop_within_timeout(consumer.stop()):
         await consumer._client.close()  # noqa: SLF001 - a second stop() does nothing
 
 
 async def _stop_within_timeout(stop: Coroutine[Any, Any, None]) -> bool:
-    """Say whether a client of aiokafka has stopped; when not, its connections are still open.
+    """Return whether a client stopped in time; otherwise its connections are still open.
 
-    While brokers are away, ``stop()`` may wait without limit, and a consumer's fetcher lets the
-    cancellation of its own task out of it, which nobody asked for.
+    While brokers are unreachable, ``stop()`` may wait without limit, and a consumer's fetcher leaks the
+    cancellation of its own task, which nobody requested.
     """
     stopping = asyncio.ensure_future(stop)
     try:
@@ -235,11 +234,10 @@ async def _await_within(settings: KafkaSettings, seconds: float, action: Awaitab
 
 
 async def _reachable_arguments(settings: KafkaSettings) -> dict[str, Any]:
-    """Give connection arguments that name the first server to answer.
+    """Return connection arguments with the first server that answers.
 
-    aiokafka asks its bootstrap servers one after the other, each for as long as a request may take,
-    and tells the reasons only in its log. Asked beforehand and side by side, a dead server costs
-    no time, and the reason is an exception.
+    aiokafka tries its bootstrap servers in turn, each with the full request timeout, and only logs the
+    reasons. Probed concurrently beforehand, a dead server costs no time, and the reason is an exception.
     """
     arguments = client_arguments(settings)
     hosts = collect_hosts(settings.bootstrap_servers)
@@ -259,7 +257,7 @@ async def _reachable_arguments(settings: KafkaSettings) -> dict[str, Any]:
 
 
 async def _probe_server(host: str, port: int, arguments: dict[str, Any]) -> str:
-    """Enter one server and ask it for metadata, which a server of another protocol does not answer."""
+    """Connect to one server and request metadata, which a server of another protocol does not answer."""
     entry = {key: value for key, value in arguments.items() if key != "bootstrap_servers"}
     server = AIOKafkaConnection(host, port, **entry)
     try:
@@ -267,15 +265,14 @@ async def _probe_server(host: str, port: int, arguments: dict[str, Any]) -> str:
         await server.send(MetadataRequest([]))
     finally:
         closed = server.close()
-        # The two ends of TLS take leave of each other first. Who ends the event loop before leaves the socket
-        # open.
-        if server._protocol is not None:  # noqa: SLF001 - nothing else says that there was a connection
+        # TLS has a closing handshake. If the event loop ends before it, the socket stays open.
+        if server._protocol is not None:  # noqa: SLF001 - the only sign of a connection
             await asyncio.wait([closed], timeout=_TLS_CLOSE_SECONDS)
     return host_port(host, port)
 
 
 def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:
-    """Put the most telling of the reasons into one line."""
+    """Return the error for the most informative of the reasons."""
     where = f"Kafka at {settings.bootstrap_servers} (setting kafka.bootstrap_servers)"
     for reason in reasons:
         if isinstance(reason, TokenUnavailable):
@@ -291,10 +288,10 @@ def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float
 
 
 def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
-    """Say what is refused: by the token endpoint, by the broker, or the broker's certificate by us."""
+    """Return what was refused: by the token endpoint, by the broker, or the broker's certificate."""
     if isinstance(reason, TokenRefused):
         return f": no token: {reason.args[0]}"
-    # aiokafka gives a SCRAM server's wrong signature as a ValueError; so is a name that cannot be looked up.
+    # aiokafka reports a wrong SCRAM signature as ValueError; so does the lookup of an invalid host name.
     if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError | UnicodeError):
         return f" refuses {describe_credentials(settings)}: {error_line(reason)}"
     failure = find_tls_error(reason)
@@ -302,11 +299,8 @@ def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
         return None
     if distrusted := certificate_error(failure, "kafka.ssl_cafile", settings.ssl_cafile):
         return f": {distrusted}"
-    if "ALERT" in (failure.reason or ""):  # by which a broker tells what it does not like
-        shown = (
-            f"certificate kafka.ssl_certfile {settings.ssl_certfile}"
-            if settings.ssl_certfile
-            else _NO_CERTIFICATE
-        )
+    if "ALERT" in (failure.reason or ""):  # the broker's reason
+        file = settings.ssl_certfile
+        shown = f"certificate kafka.ssl_certfile {file}" if file else _NO_CERTIFICATE
         return f" refuses {shown}: {error_line(failure)}"
     return f": TLS failed: {error_line(failure)}"

@@ -1,4 +1,4 @@
-"""Records as received, and the headers of published ones (CloudEvents 1.0, binary mode)."""
+"""Received records, and the headers of published ones (CloudEvents 1.0, binary mode)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +11,9 @@ Headers = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRecord:
-    """One record of an input topic: where it stands, its bytes, all of its headers, and its time.
+    """One record of an input topic: position, bytes, all headers, and time.
 
-    ``timestamp`` is in seconds since 1970, None where the broker has none.
+    ``timestamp`` is in seconds since 1970, None if the broker has none.
     """
 
     topic: str
@@ -25,17 +25,17 @@ class ReceivedRecord:
     timestamp: float | None = None
 
 
-#: Before a record's name and the fingerprint of its schema, in the order of the bytes on the wire.
+#: The prefix of a record's name and the fingerprint of its schema, in the byte order of the wire format.
 SCHEMA_URN = "urn:truthgate:schema:"
 
 
 def event_headers(event_id: str, event_type: str, source: str) -> Headers:
-    """Give the headers of an event that is written as Avro.
+    """Return the headers of an event written as Avro.
 
     Args:
-        event_id: the same for an event that is sent again.
-        event_type: what it is, without ``truthgate.``, such as the record's name in the schemas.
-        source: what of ours sends it.
+        event_id: equal for an event that is sent again.
+        event_type: the type without ``truthgate.``, e.g. the record's name in the schemas.
+        source: the component that sends it.
     """
     return (
         ("ce_specversion", b"1.0"),
@@ -47,13 +47,13 @@ def event_headers(event_id: str, event_type: str, source: str) -> Headers:
 
 
 def published_headers(event_id: str, record: Record, *, subject: str, time: datetime) -> Headers:
-    """Give the headers of a record that a worker publishes for others.
+    """Return the headers of a record that a worker publishes.
 
     Args:
-        event_id: the same for an event that is sent again.
-        record: what is published.
-        subject: what it is about, such as the answer that was judged.
-        time: when that came to be, aware; a part of the record, and so the same where that is.
+        event_id: equal for an event that is sent again.
+        record: the published record.
+        subject: what it is about, e.g. the judged answer.
+        time: when that happened, aware; part of the record, so it is equal if the record is.
     """
     return (
         *event_headers(event_id, type(record).__name__, "worker"),
@@ -64,6 +64,6 @@ def published_headers(event_id: str, record: Record, *, subject: str, time: date
 
 
 def dataschema(record_type: type[Record]) -> str:
-    """Name the schema that we write a record with; it is the same with a schema registry and without."""
+    """Return the URN of the schema that a record is written with, with or without a schema registry."""
     schema = current_schema(record_type)
     return f"{SCHEMA_URN}{schema.name}:{schema.fingerprint.hex()}"

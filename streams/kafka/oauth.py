@@ -1,8 +1,8 @@
 """OAUTHBEARER tokens for the clients.
 
-A broker answers a token that it does not accept with an error message and waits for the client to end it (RFC
-7628, 3.2.3). aiokafka takes any answer for success, and its next request meets a closed connection, which
-says nothing of tokens.
+A broker answers a rejected token with an error message and waits for the client to close the connection (RFC
+7628, 3.2.3). aiokafka takes any answer for success, and its next request fails on a closed connection,
+without a reason.
 """
 
 import asyncio
@@ -25,41 +25,41 @@ from streams.settings import KafkaSettings, client_ssl_context
 
 log = structlog.get_logger(__name__)
 
-#: A token of a few KB is a large one; a broker takes half a MB.
+#: A few KB is a large token; a broker accepts half a MB.
 _MAX_RESPONSE_BYTES = 256 * 1024
-#: A token is kept for this share of its life, as Kafka's own client does: the rest is for clocks that differ.
+#: A token is reused for this share of its lifetime, as in Kafka's own client: the rest covers clock skew.
 _REUSE_SHARE = 0.8
-#: How long a request may take, in all; half of what aiokafka waits for a broker.
+#: The timeout of a whole request; half of what aiokafka waits for a broker.
 _TIMEOUT_SECONDS = 5.0
-#: aiokafka connects again every tenth of a second; an endpoint that is in trouble is spared that.
+#: aiokafka reconnects every tenth of a second; this spares a failing endpoint.
 _FAILURE_SECONDS = 1.0
-#: RFC 6750, 2.1. Anything else could end the message that it goes into, and begin another.
+#: RFC 6750, 2.1. Any other character could end the message that contains the token, and begin another.
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
-#: RFC 6749, 5.2. What else the endpoint says may quote what it was sent.
+#: RFC 6749, 5.2. Anything else in the endpoint's response may quote the request.
 _ERROR_CODE = re.compile(r"[a-z_]{1,40}")
 _SETTING = "kafka.oauth.token_url"
-#: Statuses by which an endpoint says that it is this client, or this request, that it does not like.
+#: Statuses that reject this client or this request.
 _REFUSALS = frozenset({400, 401, 403})
 _OK = 200
 
 
 class TokenRefused(AuthenticationFailedError):  # type: ignore[misc]
-    """The token endpoint answers, and gives this client no token that can be used."""
+    """The token endpoint answers, but does not issue a usable token."""
 
 
 class TokenUnavailable(KafkaConnectionError):  # type: ignore[misc]
-    """The token endpoint cannot be reached, or does not do its part."""
+    """The token endpoint is unreachable or fails."""
 
 
 class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
-    """A provider of tokens as aiokafka's and Faust's connections ask for them, in whatever event loop.
+    """The token provider of aiokafka's and Faust's connections, in any event loop.
 
-    A token is kept for most of its life and shared by all connections.
+    A token is reused for most of its lifetime by all connections.
 
     Args:
-        settings: whom to ask, and as whom; ``oauth``, ``sasl_username`` and ``sasl_password`` are set.
-        clock: monotonic, in seconds.
-        timeout_seconds: how long one request may take, in all.
+        settings: the endpoint and the client; ``oauth``, ``sasl_username`` and ``sasl_password`` are set.
+        clock: monotonic seconds.
+        timeout_seconds: the timeout of one whole request.
 
     Raises:
         InvalidSettings: ``ssl_cafile`` cannot be used.
@@ -87,7 +87,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
         self._served = False
 
     async def token(self) -> str:
-        """Return a token that is not near its end; raises TokenRefused and TokenUnavailable."""
+        """Return a token that does not expire soon; raises TokenRefused and TokenUnavailable."""
         now = self._clock()
         if self._token and now < self._token_until:
             return self._token
@@ -96,7 +96,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
         try:
             token, seconds = await self._fetch()
         except (TokenRefused, TokenUnavailable) as error:
-            # At the start whoever connects says it; later connections come and go without a word.
+            # At the start the connecting client reports the error; later connections fail silently.
             if self._served and self._failure is None:
                 log.warning("kafka_token_not_had", reason=error.args[0])
             self._failure, self._failure_until = error, self._clock() + _FAILURE_SECONDS
@@ -106,15 +106,15 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
         return token
 
     def extensions(self) -> dict[str, str]:
-        """Return what goes to the broker beside the token."""
+        """Return the SASL extensions that are sent with the token."""
         return dict(self._settings.extensions)
 
     def forget(self) -> None:
-        """Have the next connection ask for another token: the broker refuses this one."""
+        """Discard the token, because the broker rejects it; the next connection requests another."""
         self._token = None
 
     async def _fetch(self) -> tuple[str, float]:
-        """Ask for a token; give it with the seconds that it lives."""
+        """Request a token; returns it with its lifetime in seconds."""
         limit = self._timeout_seconds
         try:
             async with asyncio.timeout(limit):
@@ -125,13 +125,13 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
             return self._read(body)
         if status in _REFUSALS:
             code = _json(body).get("error")
-            told = isinstance(code, str) and _ERROR_CODE.fullmatch(code)
-            reason = code if told else f"status {status}"
+            is_code = isinstance(code, str) and _ERROR_CODE.fullmatch(code)
+            reason = code if is_code else f"status {status}"
             raise TokenRefused(f"{self._where} refuses client {self._client!r}: {reason}")
         raise TokenUnavailable(f"{self._where} answers with status {status}")
 
     async def _ask(self) -> tuple[int, bytes]:
-        # Not at the top: it takes a tenth of a second, which no command without tokens needs.
+        # Imported here: it takes a tenth of a second, which commands without tokens need not spend.
         import httpx2  # noqa: PLC0415
 
         form = {"grant_type": "client_credentials"}
@@ -150,18 +150,18 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
                 async for chunk in response.aiter_raw():
                     body += chunk
                     if len(body) > _MAX_RESPONSE_BYTES:
-                        raise TokenRefused(f"{self._where} answers with more than a token")
+                        raise TokenRefused(f"{self._where} answers with too many bytes for a token")
                 return response.status_code, body
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             failure = find_tls_error(error)
-            if failure and (told := certificate_error(failure, "kafka.ssl_cafile", self._cafile)):
-                raise TokenRefused(f"{self._where}: {told}") from None
+            if failure and (distrust := certificate_error(failure, "kafka.ssl_cafile", self._cafile)):
+                raise TokenRefused(f"{self._where}: {distrust}") from None
             raise TokenUnavailable(
                 f"{self._where} cannot be reached: {error_line(failure or error)}"
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        # Each part is encoded first: RFC 6749, 2.3.1.
+        # RFC 6749, 2.3.1: each part is URL-encoded first.
         user = quote_plus(self._client)
         password = quote_plus(self._secret)
         basic = b64encode(f"{user}:{password}".encode()).decode()
@@ -177,7 +177,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
         if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
             raise TokenRefused(f"{self._where} answers without a token")
         if not (isinstance(kind, str) and kind.lower() == "bearer"):
-            raise TokenRefused(f"{self._where} gives a token that is no bearer token")
+            raise TokenRefused(f"{self._where} issues a token that is not a bearer token")
         return token, _seconds(answer.get("expires_in"))
 
     @property
@@ -189,7 +189,7 @@ _providers: dict[tuple[object, ...], ClientCredentialsProvider] = {}
 
 
 def token_provider(settings: KafkaSettings) -> ClientCredentialsProvider:
-    """Give the provider of this process for these settings: a worker's many clients share one token.
+    """Return this process's provider for these settings: a worker's many clients share one token.
 
     Raises:
         InvalidSettings: ``ssl_cafile`` cannot be used.
@@ -210,7 +210,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 def _seconds(expires_in: object) -> float:
-    """Read how long a token lives; what is not said, or no time, is no time. Some write it as text."""
+    """Return a token's lifetime; a missing or invalid one is 0. Some endpoints send it as text."""
     try:
         seconds = float(expires_in)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -218,20 +218,20 @@ def _seconds(expires_in: object) -> float:
     return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
 
 
-#: What RFC 7628 has as status, such as invalid_token.
+#: The status of RFC 7628, e.g. invalid_token.
 _STATUS = re.compile(r"[a-z_]{1,40}")
 
 
 def install() -> None:
-    """Patch aiokafka: every connection of this process enters with :class:`StrictAuthenticator`."""
+    """Patch aiokafka: every connection of this process authenticates with :class:`StrictAuthenticator`."""
     conn.OAuthAuthenticator = StrictAuthenticator
 
 
 class StrictAuthenticator(conn.OAuthAuthenticator):  # type: ignore[misc]
-    """Sends a token, and reads what the broker says to it."""
+    """Sends a token, and checks the broker's answer."""
 
     async def step(self, payload: bytes | None) -> Any:
-        """Return what is to be sent next, None at the end; raises SaslAuthenticationFailed."""
+        """Return the next message, None at the end; raises SaslAuthenticationFailed."""
         if payload:
             if isinstance(provider := self._sasl_oauth_token_provider, ClientCredentialsProvider):
                 provider.forget()

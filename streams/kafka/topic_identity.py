@@ -1,9 +1,8 @@
-"""Which topic this is: the cluster's id, the topic's id and its partitions, in one request.
+"""The identity of a topic: the cluster's id, the topic's id and its partitions, in one request.
 
-aiokafka speaks the Metadata request up to version 5, and the topic's id came with version 10
-(KIP-516), so version 12 is spelled out here, after ``MetadataRequest.json`` and
-``MetadataResponse.json`` of Apache Kafka. An older broker, or one of another make, gets version 5
-and tells no id.
+aiokafka has the Metadata request up to version 5, and the topic's id came with version 10 (KIP-516). So
+version 12 is defined here, after ``MetadataRequest.json`` and ``MetadataResponse.json`` of Apache Kafka. An
+older broker, or another implementation, gets version 5 and reports no id.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from aiokafka.protocol.types import (
 
 
 class TopicIdentity(NamedTuple):
-    """The topic that was read, as the brokers know it. ``topic_id`` is empty where the broker tells none."""
+    """A topic as the brokers know it; ``topic_id`` is empty if the broker reports none."""
 
     cluster_id: str
     topic: str
     topic_id: str
 
     def is_same(self, other: TopicIdentity) -> bool:
-        """Whether both are one topic, as far as they tell: while brokers are upgraded only some tell ids."""
+        """Return whether both are the same topic; during a broker upgrade only one may have an id."""
         if (self.cluster_id, self.topic) != (other.cluster_id, other.topic):
             return False
         return not (self.topic_id and other.topic_id) or self.topic_id == other.topic_id
@@ -49,22 +48,22 @@ class TopicIdentity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """A topic as the cluster has it now; ``partitions`` are in ascending order."""
+    """A topic as it is now; ``partitions`` are in ascending order."""
 
     identity: TopicIdentity
     partitions: tuple[int, ...]
 
 
 async def describe_topic(client: AIOKafkaClient, topic: str, timeout_seconds: float) -> TopicDescription:
-    """Ask the brokers that ``client`` knows, one after the other, for one topic, without making it.
+    """Request the description of one topic from the known brokers in turn, without creating it.
 
     Args:
         client: bootstrapped.
         topic: the full name.
-        timeout_seconds: seconds in all.
+        timeout_seconds: the timeout of the whole call.
 
     Raises:
-        KafkaError: no broker answers within the limit, or the topic cannot be described.
+        KafkaError: no broker answers in time, or the topic cannot be described.
     """
     nodes = [broker.nodeId for broker in client.cluster.brokers()]
     random.shuffle(nodes)
@@ -81,7 +80,7 @@ async def describe_topic(client: AIOKafkaClient, topic: str, timeout_seconds: fl
 
 
 def read_description(response: Mapping[str, Any], topic: str) -> TopicDescription:
-    """Find a topic in an answer of version 2 or later; raises the KafkaError that is noted for the topic."""
+    """Return a topic from a response of version 2 or later; raises the KafkaError of the topic."""
     (found,) = (entry for entry in response["topics"] if entry["topic"] == topic)
     if found["error_code"]:
         error: KafkaError = for_code(found["error_code"])(topic)

@@ -1,4 +1,4 @@
-"""One consumer over all partitions of some topics: from given offsets to their end, or on and on."""
+"""One consumer over all partitions of some topics: from given offsets to the end, or without end."""
 
 import asyncio
 import time
@@ -15,25 +15,25 @@ from streams.settings import KafkaSettings
 
 Offsets: TypeAlias = Mapping[TopicPartition, int]
 
-#: Unpacking so many takes some milliseconds, and the event loop waits for it.
+#: Decoding this many takes some milliseconds, during which the event loop is blocked.
 _MAX_RECORDS: Final = 200
 _POLL_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.5
-#: How long records that are there may fail to arrive: longer than a cluster takes to name another leader.
+#: The timeout for records that exist but do not arrive; longer than a leader election.
 _STALL_SECONDS: Final = 60.0
-#: After so much silence it is worth asking whether the cluster is still there.
+#: After this silence the reader checks whether the cluster is reachable.
 _SILENCE_SECONDS: Final = 10.0
 
 
-#: Asks whether the cluster is still there: raises ServiceUnreachable where it is not, or bears it.
+#: A check of the cluster: raises ServiceUnreachable, or tolerates the outage.
 ReachabilityCheck: TypeAlias = Callable[[KafkaSettings], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSnapshot:
-    """Topics as they stand: which they are, and the first and the next offset of each partition.
+    """Topics at one moment: their identities, and the first and next offset of each partition.
 
-    ``seen_at`` is in seconds since 1970, from before the offsets were asked for.
+    ``taken_at`` is in seconds since 1970, from before the offsets were requested.
     """
 
     identities: tuple[TopicIdentity, ...]
@@ -42,29 +42,29 @@ class TopicSnapshot:
     taken_at: float
 
     def is_same(self, origins: tuple[TopicIdentity, ...]) -> bool:
-        """Whether these are the topics that were there before, and none was deleted and made again."""
+        """Return whether the topics are the same as before: none was deleted and recreated."""
         return len(origins) == len(self.identities) and all(
             map(TopicIdentity.is_same, self.identities, origins)
         )
 
     def is_reached_by(self, positions: Offsets) -> bool:
-        """Whether a reader at ``positions`` has read everything up to these ends."""
+        """Return whether a reader at ``positions`` has read everything up to these ends."""
         return all(positions.get(at, 0) >= end for at, end in self.end_offsets.items())
 
 
 @dataclass(eq=False)
 class TopicReader:
-    """Reads topics from given offsets on.
+    """Reads topics from given offsets.
 
     Args:
-        settings: of the cluster; ``connect_timeout_seconds`` limits each question to it.
-        consumer: started, without a topic; of use for what is not done here.
-        topics: their full names.
+        settings: of the cluster; ``connect_timeout_seconds`` is the timeout of each request.
+        consumer: started, without a topic; may also be used directly.
+        topics: full names.
         clock: seconds since 1970.
 
     Attributes:
-        positions: the next offset to read of each partition that is read. They are the consumer's: what
-            transactions and compaction remove leaves gaps behind the last record.
+        positions: the next offset of each assigned partition, as the consumer has it: transactions and
+            compaction leave gaps after the last record.
     """
 
     settings: KafkaSettings
@@ -74,25 +74,24 @@ class TopicReader:
     positions: dict[TopicPartition, int] = field(default_factory=dict, init=False)
 
     async def snapshot(self) -> TopicSnapshot:
-        """Ask which topics these are and how far they go.
+        """Request the identities and offsets of the topics.
 
         Raises:
-            KafkaError: the cluster refuses; UnknownTopicOrPartitionError with the topic's name when one is
-                not there.
-            ServiceUnreachable: no answer in time.
+            KafkaError: the cluster refuses; UnknownTopicOrPartitionError with the name of a missing
+                topic.
+            ServiceUnreachable: no response in time.
         """
-        limit, seen_at = self.settings.connect_timeout_seconds, self.clock()
+        timeout, taken_at = self.settings.connect_timeout_seconds, self.clock()
         async with self._limited():
-            # The consumer has no public way to send a request of one's own.
-            client = self.consumer._client  # noqa: SLF001
-            described = [await describe_topic(client, topic, limit) for topic in self.topics]
+            client = self.consumer._client  # noqa: SLF001 - there is no public way to send a request
+            described = [await describe_topic(client, topic, timeout) for topic in self.topics]
             places = [TopicPartition(each.identity.topic, n) for each in described for n in each.partitions]
             begins = await self.consumer.beginning_offsets(places)
             ends = await self.consumer.end_offsets(places)
-        return TopicSnapshot(tuple(each.identity for each in described), begins, ends, seen_at)
+        return TopicSnapshot(tuple(each.identity for each in described), begins, ends, taken_at)
 
     async def offsets_since(self, since: int, log: TopicSnapshot) -> dict[TopicPartition, int]:
-        """Give of each partition the first offset whose record is not older than ``since`` (milliseconds).
+        """Return each partition's first offset with a record not older than ``since`` (milliseconds).
 
         Raises as :meth:`snapshot` does.
         """
@@ -101,32 +100,32 @@ class TopicReader:
         return {at: found[at].offset if found.get(at) else end for at, end in log.end_offsets.items()}
 
     def read_from(self, positions: Offsets) -> None:
-        """Read these partitions from these offsets on."""
-        # Assigned and positioned without an await, so that nothing is fetched in between.
+        """Read these partitions from these offsets."""
+        # No await between assigning and seeking, so nothing is fetched in between.
         self.consumer.assign(list(positions))
         for at, offset in positions.items():
             self.consumer.seek(at, offset)
         self.positions = dict(positions)
 
     def pause_only(self, partitions: Collection[TopicPartition]) -> None:
-        """Read nothing of these partitions until the next call, and all others."""
+        """Pause exactly these partitions, and read all others."""
         paused = self.consumer.paused()
         self.consumer.pause(*(at for at in partitions if at not in paused))
         self.consumer.resume(*(at for at in paused if at not in partitions))
 
     async def poll(self, wait: float, max_records: int = _MAX_RECORDS) -> list[ConsumerRecord]:
-        """Return the next records, in order within a partition; ``positions`` are those after them.
+        """Return the next records, in order within a partition, and advance ``positions``.
 
         Args:
-            wait: seconds to wait when there is none.
-            max_records: how many records at most.
+            wait: the timeout in seconds if there are none.
+            max_records: the maximum number of records.
 
         Raises:
-            KafkaError: a position is out of the log's range, or reading is not allowed.
-            ServiceUnreachable: a position out of range could not be set right in time.
+            KafkaError: a position is out of range, or reading is not authorised.
+            ServiceUnreachable: a position out of range could not be reset in time.
         """
         fetched = await self.consumer.getmany(timeout_ms=int(wait * 1000), max_records=max_records)
-        # Known at once, except where a position was out of range and is looked up again.
+        # Immediate, unless a position was out of range and is looked up again.
         async with self._limited():
             self.positions = {at: await self.consumer.position(at) for at in self.positions}
         return [record for records in fetched.values() for record in records]
@@ -134,9 +133,9 @@ class TopicReader:
     async def read_between(
         self, begins: Offsets, ends: Offsets
     ) -> AsyncGenerator[list[ConsumerRecord], None]:
-        """Give all records from ``begins`` up to ``ends``, which are not included; some lists are empty.
+        """Yield all records from ``begins`` to ``ends`` (exclusive); some lists are empty.
 
-        Raises as :meth:`poll` does, ServiceUnreachable also when records do not arrive.
+        Raises as :meth:`poll` does, and ServiceUnreachable if records do not arrive.
         """
         left = {at: begins[at] for at in ends if begins[at] < ends[at]}
         if left:
@@ -152,15 +151,15 @@ class TopicReader:
                 moved_at = time.monotonic()
             if time.monotonic() - moved_at > _STALL_SECONDS:
                 raise self._unreachable(
-                    f"gives nothing for {_STALL_SECONDS:g} s, though there is more to read"
+                    f"has sent nothing for {_STALL_SECONDS:g} s, although there is more to read"
                 )
 
     async def follow(
         self, check: ReachabilityCheck = check_reachable
     ) -> AsyncGenerator[list[ConsumerRecord], None]:
-        """Give what comes, without end: something every half second at least, if only an empty list.
+        """Yield new records without end: at least every half second, if only an empty list.
 
-        ``check`` is awaited when nothing has come for a while. Raises as it does, and as :meth:`poll` does.
+        ``check`` is awaited after a silence. Raises as it does, and as :meth:`poll` does.
         """
         heard_at = time.monotonic()
         while True:
@@ -173,15 +172,15 @@ class TopicReader:
             yield records
 
     def partitions_at_end(self) -> list[TopicPartition]:
-        """Give the partitions that are read to their end, as the last answer to a fetch told it."""
+        """Return the partitions that are read to the end, as of the last fetch response."""
         ends = self.known_end_offsets()
         return [at for at, position in self.positions.items() if at in ends and position >= ends[at]]
 
     def caught_up_at(self) -> float | None:
-        """Return when all that the topics held is known to have been read, in seconds since 1970.
+        """Return when the reader was last known to have read everything, in seconds since 1970, or None.
 
-        That is the time of the last answer to a fetch, of the partition where it is the longest ago; brokers
-        answer twice a second where there is nothing new. None where there is something to read.
+        That is the time of the last fetch response of the partition with the oldest one; brokers
+        respond twice a second if there is nothing new. None while there are unread records.
         """
         if len(self.partitions_at_end()) < len(self.positions):
             return None
@@ -189,11 +188,11 @@ class TopicReader:
 
     @property
     def lag(self) -> int:
-        """How many offsets are still to be read, as far as the brokers have told."""
+        """The number of unread offsets, as far as the brokers have reported."""
         return sum(max(0, end - self.positions[at]) for at, end in self.known_end_offsets().items())
 
     def known_end_offsets(self) -> dict[TopicPartition, int]:
-        """Give the next offset of each partition, as of the last answer to a fetch."""
+        """Return each partition's next offset, as of the last fetch response."""
         ends = {at: self.consumer.highwater(at) for at in self.positions}
         return {at: end for at, end in ends.items() if end is not None}
 
@@ -225,5 +224,5 @@ async def open_reader(
 
 
 def partition_of(record: ConsumerRecord) -> TopicPartition:
-    """Give the partition that a record came from."""
+    """Return the partition of a record."""
     return TopicPartition(record.topic, record.partition)

@@ -8,7 +8,7 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
 from streams.delivery.publisher import KafkaMetrics
-from streams.documents.document_metrics import DocumentMetrics
+from streams.documents.store import DocumentMetrics
 from streams.llm.budget_metrics import BudgetMetrics
 from streams.llm.cached_opinions import OpinionCacheMetrics
 from streams.llm.endpoints.judge_metrics import JudgeMetrics

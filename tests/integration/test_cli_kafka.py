@@ -67,7 +67,7 @@ def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings
     first, last = done.stderr.splitlines()
     assert first.startswith("truthgate: 11 of 11 topics are missing: ")
     assert first.endswith(" and 8 more")
-    assert last.startswith("truthgate: `truthgate topics create` makes what is missing; ")
+    assert last.startswith("truthgate: `truthgate topics create` creates missing topics; ")
 
 
 async def test_replay_sends_good_lines_in_order_within_a_conversation_and_names_bad_ones(
@@ -265,7 +265,7 @@ def test_lines_in_no_language_are_refused_and_the_deployment_s_documents_can_be_
     documents.write_text("\n".join(map(json.dumps, (line, other))))
     done = truthgate("publish-documents", documents, environment=environment)
     assert done.returncode == 1
-    assert "line 2: language: 'Klingon' is no code such as nl or en" in done.stderr
+    assert "line 2: language: 'Klingon' is not a code such as nl or en" in done.stderr
     answers.write_text(answer_line(1, document_ids=["d-1"], question="Can I save?", answer="Click **Save**."))
     scored = truthgate("score", answers, "--from-kafka", environment=environment)
     assert scored.returncode == 0

@@ -521,7 +521,7 @@ async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings: Settings
 
 
 async def test_a_topic_that_is_not_there_is_one_clear_line(following: Following, settings: Settings) -> None:
-    with pytest.raises(DocumentsLost, match=r"is not there; `truthgate topics create` makes it$"):
+    with pytest.raises(DocumentsLost, match=r"does not exist; `truthgate topics create` creates it$"):
         async with following():
             raise AssertionError("followed a topic that does not exist")
     async with open_admin(settings.kafka) as admin:

@@ -107,7 +107,7 @@ async def test_records_that_do_not_arrive_are_an_error_in_time(
     async with open_reader(settings.kafka, topics.review) as reader:
         log = await reader.snapshot()
         beyond = {at: end + 1 for at, end in log.end_offsets.items()}
-        with pytest.raises(ServiceUnreachable, match="gives nothing for 1 s, though there is more"):
+        with pytest.raises(ServiceUnreachable, match="has sent nothing for 1 s, although there is more"):
             _ = [batch async for batch in reader.read_between(log.beginning_offsets, beyond)]
 
 

@@ -1,4 +1,4 @@
-"""The topics: their names, what each needs of the cluster, making them, and checking them."""
+"""The topics: names, requirements, creation and checks."""
 
 from streams.kafka.topics.topic_admin import (
     TopicCheck,

@@ -1,4 +1,4 @@
-"""Creates and checks topics."""
+"""Creation and checks of topics."""
 
 import asyncio
 import time
@@ -22,12 +22,12 @@ from streams.kafka.topics.topic_specification import (
 from streams.settings import InvalidSettings, Settings
 
 _POLL_SECONDS = 0.05
-#: A topic that a broker does not know for so long is missing: it may have been made a moment ago.
+#: A topic that was just created may be unknown to a broker for this long.
 _NEWS_SECONDS = 2.0
 
 
 class TopicStatus(StrEnum):
-    """What ``create_topics`` found or did."""
+    """The result of ``create_topics`` for one topic."""
 
     CREATED = "created"
     EXISTS = "exists"
@@ -36,10 +36,10 @@ class TopicStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicCheck:
-    """One topic beside what is asked of it; ``actual`` None is one that is missing.
+    """One topic compared with its specification; ``actual`` is None for a missing topic.
 
-    ``problems`` say in what it differs from what is needed, ``warnings`` what may be lost with it; both go on
-    where "topic ..." begins. ``created`` says that it was made just now.
+    ``problems`` are unmet requirements, ``warnings`` are possible losses; each continues "topic <name>".
+    ``created``: the topic was created just now.
     """
 
     spec: TopicSpec
@@ -57,28 +57,28 @@ class TopicCheck:
 
 
 async def create_topics(settings: Settings) -> list[TopicCheck]:
-    """Create the topics that are missing; those that exist are compared and left as they are.
+    """Create the missing topics; existing ones are compared and not changed.
 
-    Raises ServiceUnreachable, and InvalidSettings when the cluster refuses to make a topic.
+    Raises ServiceUnreachable, and InvalidSettings if the cluster refuses to create a topic.
     """
     specs = topic_specifications(settings)
     async with open_admin(settings.kafka) as admin:
-        # All of them: asking for one by name creates it where the cluster makes topics by itself.
+        # All topics: a request for one by name creates it on clusters with automatic creation.
         existing = set(await admin.list_topics())
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
         actual = await _await_topics(
             admin, [spec.name for spec in specs], settings.kafka.connect_timeout_seconds
         )
     checks = [_check(spec, actual.get(spec.name), "is not known to the brokers yet") for spec in specs]
-    # A cluster that makes a topic otherwise than it was asked to does so by its owner's choice.
+    # A cluster that creates a topic with other values does so by its owner's choice.
     return [replace(one, problems=(), created=True) if one.spec.name in created else one for one in checks]
 
 
 async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[TopicCheck]:
-    """Give each topic that is needed beside what the cluster has.
+    """Compare each required topic with the cluster's.
 
-    ``any_partitions`` True lets topics have fewer partitions than ``topics.partitions``: judging
-    works with any number. Raises ServiceUnreachable.
+    ``any_partitions`` permits fewer partitions than ``topics.partitions``: judging works with any number.
+    Raises ServiceUnreachable.
     """
     specs = topic_specifications(settings)
     async with open_admin(settings.kafka) as admin:
@@ -98,7 +98,7 @@ def _check(
 
 
 async def _create(admin: AIOKafkaAdminClient, specs: list[TopicSpec]) -> set[str]:
-    """Create topics and return the names of those that nobody else made meanwhile."""
+    """Create topics; returns the names of those that nobody else created meanwhile."""
     if not specs:
         return set()
     response = await admin.create_topics([_new_topic(spec) for spec in specs])
@@ -106,7 +106,7 @@ async def _create(admin: AIOKafkaAdminClient, specs: list[TopicSpec]) -> set[str
 
 
 def _new_topic(spec: TopicSpec) -> NewTopic:
-    # aiokafka takes -1, the cluster's default, only together with an assignment, which may be empty.
+    # aiokafka accepts -1, the cluster's default, only with an assignment, which may be empty.
     assignment: dict[int, list[int]] | None = {} if spec.replication == -1 else None
     return NewTopic(spec.name, spec.partitions, spec.replication, assignment, dict(spec.config))
 
@@ -139,7 +139,7 @@ async def _describe(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[st
 async def _await_topics(
     admin: AIOKafkaAdminClient, names: list[str], seconds: float
 ) -> dict[str, ActualTopic]:
-    """Describe topics that exist: a broker may learn a moment later than the controller that they do."""
+    """Describe existing topics: a broker may learn of them a moment later than the controller."""
     end = time.monotonic() + seconds
     while len(actual := await _describe(admin, names)) < len(names) and time.monotonic() < end:  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
@@ -147,44 +147,40 @@ async def _await_topics(
 
 
 def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:
-    """Give the settings of each topic, without those that the broker that was asked does not know yet."""
+    """Return the configuration of each topic, without topics that the broker does not know yet."""
     configs = {}
     for code, reason, _, name, entries in (found for response in responses for found in response.resources):
         if for_code(code) is UnknownTopicOrPartitionError:
             continue
         if code:
             raise InvalidSettings(
-                f"the settings of topic {name} cannot be read: {reason or for_code(code).__name__}"
+                f"the configuration of topic {name} cannot be read: {reason or for_code(code).__name__}"
             )
         configs[name] = {entry[0]: entry[1] for entry in entries}
     return configs
 
 
-#: A terminal shows what is worth reading at once; `truthgate topics check` tells the rest.
+#: The number of topics in a message; `truthgate topics check` has the rest.
 _NAMED = 3
 
 
 def refuse_wrong_topics(checks: Sequence[TopicCheck]) -> None:
-    """Let topics pass that are as they are needed; warnings are no reason to refuse.
+    """Refuse topics that are missing or do not meet their specification; warnings are accepted.
 
     Raises:
-        InvalidSettings: with what is missing, what falls short, and what helps, a line each.
+        InvalidSettings: with the missing topics, the problems, and the remedy, one line each.
     """
     missing = [check.spec.name for check in checks if check.actual is None]
-    short = [check for check in checks if check.actual is not None and check.problems]
-    if not missing and not short:
+    unmet = [check for check in checks if check.actual is not None and check.problems]
+    if not missing and not unmet:
         return
-    lines = _falling_short(short)
+    lines = [f"topic {check.spec.name} {', '.join(check.problems)}" for check in unmet[:_NAMED]]
+    if others := [check.spec.name for check in unmet[_NAMED:]]:
+        lines.append(f"topics with other problems: {_abbreviate(others)}")
     if missing:
         lines.insert(0, f"{len(missing)} of {len(checks)} topics are missing: {_abbreviate(missing)}")
-    made = "`truthgate topics create` makes what is missing; " if missing else ""
-    raise InvalidSettings(lines[0], *lines[1:], f"{made}`truthgate topics check` says what each needs")
-
-
-def _falling_short(checks: Sequence[TopicCheck]) -> list[str]:
-    lines = [f"topic {check.spec.name} {', '.join(check.problems)}" for check in checks[:_NAMED]]
-    left = [check.spec.name for check in checks[_NAMED:]]
-    return [*lines, f"so do not fit: {_abbreviate(left)}"] if left else lines
+    remedy = "`truthgate topics create` creates missing topics; " if missing else ""
+    raise InvalidSettings(lines[0], *lines[1:], f"{remedy}`truthgate topics check` lists all requirements")
 
 
 def _abbreviate(names: Sequence[str]) -> str:

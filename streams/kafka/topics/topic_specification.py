@@ -9,24 +9,24 @@ from streams.settings import Settings
 
 
 class Topics:
-    """The full names of all topics under one prefix.
+    """The full names of all topics with one prefix.
 
     Attributes:
-        answers: in: what the chatbot answered, keyed by conversation.
-        documents: in: the help documents, compacted, keyed by document.
-        ratings: in: reviewers' ratings, keyed by answer.
-        controls: internal: pauses of sending by operators, compacted, one partition.
-        auto_send: out: verdicts on answers that may be sent.
-        review: out: verdicts on answers that a person must see first.
-        blocked: out: verdicts on answers that must not be sent.
-        rates: out: hallucination rates per message type and window.
-        rate_alerts: out: hallucination rates that crossed a threshold, or came back.
-        rates_state: internal: how far the verdicts are counted, compacted, one partition.
-        dead_letters: out: what could not be judged, as it came, with the reason in its headers.
-        inputs: what others write.
+        answers: input: the chatbot's answers, keyed by conversation.
+        documents: input: the help documents, compacted, keyed by document.
+        ratings: input: reviewers' ratings, keyed by answer.
+        controls: internal: operators' pauses of automatic sending, compacted, one partition.
+        auto_send: output: verdicts on answers that may be sent.
+        review: output: verdicts on answers that need a review first.
+        blocked: output: verdicts on answers that must not be sent.
+        rates: output: hallucination rates per message type and window.
+        rate_alerts: output: hallucination rates that crossed a threshold, or recovered.
+        rates_state: internal: the progress of counting the verdicts, compacted, one partition.
+        dead_letters: output: records that could not be judged, unchanged, with the reason in the headers.
+        inputs: the topics that others write.
         outputs: the three verdict topics.
-        of_rates: what is needed beside the others where rates are counted.
-        all: every topic that is needed in any case, inputs first.
+        rate_topics: the additional topics for counting rates.
+        all: every topic that is always required, inputs first.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -47,34 +47,34 @@ class Topics:
         self.all: Final = (*self.inputs, self.controls, *self.outputs, self.rates, self.dead_letters)
 
     def verdict_topic(self, decision: str) -> str:
-        """Give the topic for a decision: ``auto_send``, ``review`` or ``blocked``; else KeyError."""
+        """Return the topic of a decision: ``auto_send``, ``review`` or ``blocked``; otherwise KeyError."""
         return {"auto_send": self.auto_send, "review": self.review, "blocked": self.blocked}[decision]
 
 
 _SECOND_MS = 1_000
 _HOUR_SECONDS = 3_600
 _DAY_SECONDS = 24 * _HOUR_SECONDS
-# Key, headers and the frame of a batch, beside the value.
+# Key, headers and batch overhead, in addition to the value.
 _OVERHEAD_BYTES = 65_536
-# From this many replicas on, a message is acknowledged only when two brokers have it.
+# From this replication factor on, a message is acknowledged only when two brokers have it.
 _SAFE_REPLICATION, _SAFE_IN_SYNC = 3, 2
-# Retention and the like are the owner's choice; these decide whether something can be lost.
+# The owner chooses retention and the like; these keys decide whether data can be lost.
 _AT_LEAST = ("max.message.bytes", "delete.retention.ms")
 _EXACTLY = ("cleanup.policy", "unclean.leader.election.enable")
 _IN_SYNC = "min.insync.replicas"
-# With less a night's outage, which somebody mends in the morning, loses what came in its first hours.
-#: Longer than the age at which a worker rebuilds its store (20 hours), which must find every tombstone.
-_TOMBSTONE_SECONDS = _DAY_SECONDS
+# With less, an outage at night that is repaired in the morning loses the data of its first hours.
 _MIN_RETENTION_SECONDS = _DAY_SECONDS
-# A verdict repeats question and answer, and quotes the answer once more as evidence.
+# Longer than the age at which a worker rebuilds its store (20 hours), which must see every tombstone.
+_TOMBSTONE_SECONDS = _DAY_SECONDS
+# A verdict repeats question and answer, and quotes the answer again as evidence.
 _VERDICT_FACTOR = 4
 
-# The progress of counting tells two offsets of each verdict partition; nothing beside it is larger.
+# The progress of counting has two offsets per verdict partition; no other record is larger.
 _STATE_BYTES = 2 * 1024 * 1024
-# A pause names who and why in a few hundred characters.
+# A pause states who and why in some hundred characters.
 _CONTROL_BYTES = 64 * 1024
-# The state of the rates is written every few seconds and read whole by each new leader: it must stay short.
-# The open segment is never compacted, and the markers of transactions stay as long as tombstones do.
+# The rates' state is written every few seconds and read entirely by each new leader: it must stay short.
+# The open segment is never compacted, and transaction markers stay as long as tombstones.
 _STATE: Mapping[str, str] = {
     "cleanup.policy": "compact",
     "segment.bytes": str(4 * 1024 * 1024),
@@ -82,7 +82,7 @@ _STATE: Mapping[str, str] = {
     "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "min.cleanable.dirty.ratio": "0.1",
 }
-# Every worker reads all pauses before it judges: only what a later record replaced may go.
+# Every worker reads all pauses before it judges: only superseded ones may be removed.
 _CONTROLS_CONFIG: Mapping[str, str] = {
     "cleanup.policy": "compact",
     "delete.retention.ms": str(_DAY_SECONDS * _SECOND_MS),
@@ -91,7 +91,7 @@ _CONTROLS_CONFIG: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
-    """The largest message (bytes, with key and headers) that each kind of topic takes."""
+    """The maximum message size (bytes, with key and headers) of each kind of topic."""
 
     input: int
     verdict: int
@@ -100,7 +100,7 @@ class MessageLimits:
 
 @dataclass(frozen=True, slots=True)
 class RetentionAdvice:
-    """For how long (seconds) a topic's records should be kept at least, and what comes of less."""
+    """The recommended minimum retention (seconds), and the consequence of less."""
 
     seconds: float
     consequence: str
@@ -108,9 +108,9 @@ class RetentionAdvice:
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """What is asked of one topic; ``replication`` -1 is the cluster's default.
+    """The specification of one topic; ``replication`` -1 is the cluster's default.
 
-    ``keeping`` is advice: a topic that keeps less is warned of.
+    ``retention`` is a recommendation: a topic with less gets a warning.
     """
 
     name: str
@@ -121,7 +121,7 @@ class TopicSpec:
 
 
 class Requirement(StrEnum):
-    """How much of what is asked of a topic must be so."""
+    """How strictly a topic must match a value of its specification."""
 
     EXACTLY = "exactly"
     AT_LEAST = "at least"
@@ -130,7 +130,7 @@ class Requirement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ActualTopic:
-    """What the cluster says about one topic."""
+    """A topic as it is on the cluster."""
 
     partitions: int
     replication: int
@@ -138,7 +138,7 @@ class ActualTopic:
 
 
 def message_limits(settings: Settings) -> MessageLimits:
-    """Give the message sizes that the topics are made for; a producer's limit is the largest of them."""
+    """Return the maximum message sizes of the topics; a producer's limit is the largest."""
     largest = settings.encoding.max_value_bytes
     return MessageLimits(
         input=largest + _OVERHEAD_BYTES,
@@ -148,7 +148,7 @@ def message_limits(settings: Settings) -> MessageLimits:
 
 
 def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
-    """Give what each topic must be, in the order of ``Topics.all``; then those of rates, if they are on."""
+    """Return the specifications in the order of ``Topics.all``; then those of rates, if enabled."""
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
     sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
@@ -174,7 +174,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
 
 
 def requirement_of(key: str) -> Requirement:
-    """Say how much of a setting of a topic must be as it is specified; the rest is its owner's choice."""
+    """Return how strictly a configuration key must match; other keys are the owner's choice."""
     if key in _EXACTLY:
         return Requirement.EXACTLY
     return Requirement.AT_LEAST if key in (*_AT_LEAST, _IN_SYNC) else Requirement.ADVISED
@@ -183,9 +183,9 @@ def requirement_of(key: str) -> Requirement:
 def spec_differences(
     spec: TopicSpec, actual: ActualTopic, *, any_partitions: bool = False
 ) -> tuple[str, ...]:
-    """Say in what a topic falls short of its specification; one that offers more is fine.
+    """Return the requirements that a topic does not meet; one that exceeds them is fine.
 
-    ``any_partitions`` True lets it have fewer partitions too.
+    ``any_partitions`` permits fewer partitions too.
     """
     problems = []
     if actual.partitions < spec.partitions and not any_partitions:
@@ -206,7 +206,7 @@ def spec_differences(
 
 
 def retention_warnings(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
-    """Say where a topic keeps its records for less time than is wise, which is its owner's choice."""
+    """Return warnings about a retention below the recommendation, which is the owner's choice."""
     if spec.retention is None:
         return ()
     kept, size = int(actual.config.get("retention.ms", -1)), int(actual.config.get("retention.bytes", -1))
@@ -226,7 +226,7 @@ def _retention_advice(settings: Settings, topics: Topics) -> Mapping[str, Retent
     )
     kept = {topics.answers: answers, topics.dead_letters: letters}
     if settings.rates.enabled:
-        # Who takes over the counting reads the verdicts of all windows again that are not final for good.
+        # A new leader reads the verdicts of all windows again that are not final.
         largest = max(window.size_seconds for window in settings.rates.windows)
         counted = RetentionAdvice(
             max(_MIN_RETENTION_SECONDS, largest + settings.rates.retention_seconds),
@@ -240,9 +240,9 @@ def _common_config(settings: Settings, size: int) -> dict[str, str]:
     config = {
         "max.message.bytes": str(size),
         "unclean.leader.election.enable": "false",
-        # Retention counts from arrival: a sender with a wrong clock, or a replayed log, would
-        # otherwise have its answers removed before they are read. And a document's versions are in force
-        # from their records' times. A topic of the owner's own may have its senders' times all the same.
+        # Retention counts from arrival: otherwise a sender with a wrong clock, or a replayed log, would have
+        # its answers removed before they are read. And a document's versions are in force from their records'
+        # times. The owner of an existing topic may choose the senders' times nevertheless.
         "message.timestamp.type": "LogAppendTime",
     }
     if settings.topics.replication_factor >= _SAFE_REPLICATION:

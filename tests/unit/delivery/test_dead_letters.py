@@ -76,7 +76,7 @@ def test_a_hostile_count_of_attempts_counts_as_none(attempts: bytes) -> None:
     assert dict(make_dead_letter(hostile, ERROR, NOW).headers)["dlq.attempts"] == b"1"
 
 
-def test_a_letter_that_does_not_fit_tells_the_size_and_hash_of_its_value() -> None:
+def test_a_letter_that_does_not_fit_states_the_size_and_hash_of_its_value() -> None:
     letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", b"abc"), ERROR, NOW))
     headers = dict(letter.headers)
     assert letter.value is None
@@ -120,7 +120,7 @@ def test_attempts_before_and_now_are_added_up() -> None:
     assert dict(make_dead_letter(again, tried, NOW).headers)["dlq.attempts"] == b"1000000001"
 
 
-def test_a_letter_without_a_value_tells_of_no_bytes_and_keeps_its_key() -> None:
+def test_a_letter_without_a_value_states_of_no_bytes_and_keeps_its_key() -> None:
     letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", None), ERROR, NOW))
     headers = dict(letter.headers)
     assert (letter.key, headers["dlq.value.bytes"]) == (b"c-1", b"0")

@@ -1,4 +1,4 @@
-"""A record is written once the brokers have it; what they refuse and what they do not take are told apart."""
+"""Publishing: a record is written once the brokers have it; refusals and failures are distinguished."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,8 +9,16 @@ import pytest
 from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from streams.delivery.dead_letters import DeadLetter
-from streams.delivery.publisher import Publisher, RecordLocation
+from streams.delivery.publisher import (
+    KafkaMetrics,
+    Publisher,
+    RecordLocation,
+    max_send_seconds,
+    max_settling_seconds,
+)
 from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.observability.instruments import Instruments
+from streams.settings import FlowSettings, KafkaSettings, Settings
 from tests.support.virtual_time import run_virtually
 
 HEADERS = (("ce_id", b"v-1"), ("ce_id", b"again"))
@@ -18,8 +26,8 @@ LETTER = DeadLetter(b"c-1", b"abc", (("dlq.stage", b"score"),))
 TOO_LARGE = MessageSizeTooLargeError("too large")
 
 
-class Producer:
-    """Takes what is sent, or answers with an error: at once, or once the brokers have looked at it."""
+class RecordingProducer:
+    """Records what is sent, or fails: immediately, or after the brokers have answered."""
 
     def __init__(self, *errors: Exception | None, later: bool = False, acknowledges: bool = True) -> None:
         self.sent: list[tuple[Any, ...]] = []
@@ -44,7 +52,7 @@ class Producer:
 
 
 async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
-    producer = Producer()
+    producer = RecordingProducer()
     assert await Publisher(producer, 5).publish("verdicts.review", b"c-1", b"v", HEADERS) == RecordLocation(
         3, 17
     )
@@ -59,10 +67,10 @@ async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("error", [TOO_LARGE, RecordListTooLargeError("too large")])
-async def test_a_record_that_is_refused_is_a_bad_answer_that_tells_its_size(
+async def test_a_record_that_is_refused_is_a_bad_answer_that_states_its_size(
     error: Exception, later: bool
 ) -> None:
-    publisher = Publisher(Producer(error, later=later), 5)
+    publisher = Publisher(RecordingProducer(error, later=later), 5)
     with pytest.raises(BadAnswer) as refused:
         await publisher.publish("verdicts.review", b"c-1", b"12345", HEADERS)
     assert (refused.value.stage, refused.value.error_class) == (Stage.PUBLISH, type(error).__name__)
@@ -72,25 +80,29 @@ async def test_a_record_that_is_refused_is_a_bad_answer_that_tells_its_size(
 
 async def test_a_tombstone_that_is_refused_has_no_bytes() -> None:
     with pytest.raises(BadAnswer) as refused:
-        await Publisher(Producer(TOO_LARGE), 5).publish("documents", b"d", None, ())
+        await Publisher(RecordingProducer(TOO_LARGE), 5).publish("documents", b"d", None, ())
     assert "of 0 bytes" in refused.value.message
 
 
-@pytest.mark.parametrize("write", ["publish", "bury"])
+@pytest.mark.parametrize("write", ["publish", "dead_letter"])
 @pytest.mark.parametrize("later", [False, True])
 async def test_brokers_that_do_not_take_records_are_a_failure_of_the_worker(write: str, later: bool) -> None:
-    publisher = Publisher(Producer(KafkaConnectionError("gone"), later=later), 5)
-    with pytest.raises(InfrastructureFailure, match=r"^verdicts.review does not take .*KafkaConnectionError"):
+    publisher = Publisher(RecordingProducer(KafkaConnectionError("gone"), later=later), 5)
+    with pytest.raises(
+        InfrastructureFailure, match=r"^verdicts.review does not accept .*KafkaConnectionError"
+    ):
         await _writing(publisher)[write]()
 
 
-@pytest.mark.parametrize("write", ["publish", "bury"])
+@pytest.mark.parametrize("write", ["publish", "dead_letter"])
 def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds(write: str) -> None:
     async def never_acknowledged() -> float:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        with pytest.raises(InfrastructureFailure, match=r"^verdicts.review did not take .* within 65 s$"):
-            await _writing(Publisher(Producer(acknowledges=False), 60))[write]()
+        with pytest.raises(
+            InfrastructureFailure, match=r"^verdicts.review did not acknowledge .* within 65 s$"
+        ):
+            await _writing(Publisher(RecordingProducer(acknowledges=False), 60))[write]()
         return loop.time() - began
 
     assert run_virtually(never_acknowledged()) == pytest.approx(65)
@@ -99,12 +111,12 @@ def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds
 def _writing(publisher: Publisher) -> dict[str, Callable[[], Any]]:
     return {
         "publish": lambda: publisher.publish("verdicts.review", b"c-1", b"v", HEADERS),
-        "bury": lambda: publisher.publish_dead_letter("verdicts.review", LETTER),
+        "dead_letter": lambda: publisher.publish_dead_letter("verdicts.review", LETTER),
     }
 
 
 async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
-    producer = Producer()
+    producer = RecordingProducer()
     assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
         3, 17
     )
@@ -112,7 +124,7 @@ async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
 
 
 async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_same_key() -> None:
-    producer = Producer(TOO_LARGE)
+    producer = RecordingProducer(TOO_LARGE)
     assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
         3, 17
     )
@@ -122,8 +134,52 @@ async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_
 
 
 async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker() -> None:
-    publisher = Publisher(Producer(TOO_LARGE, RecordListTooLargeError()), 5)
+    publisher = Publisher(RecordingProducer(TOO_LARGE, RecordListTooLargeError()), 5)
     with pytest.raises(
         InfrastructureFailure, match=r"^answers.dead-letters .*RecordListTooLargeError.*max\."
     ):
         await publisher.publish_dead_letter("answers.dead-letters", LETTER)
+
+
+def test_a_send_has_failed_five_seconds_after_the_producer_should_have_given_up() -> None:
+    assert max_send_seconds(60) == 65
+
+
+def test_an_answer_may_take_its_time_and_be_refused_and_dead_lettered_at_the_last_moment() -> None:
+    settings = Settings(
+        flow=FlowSettings(answer_timeout_seconds=40), kafka=KafkaSettings(delivery_timeout_seconds=10)
+    )
+    assert max_settling_seconds(settings) == 40 + 2 * (10 + 5) + 30
+
+
+def test_as_shipped_it_is_what_the_readme_states_to_wait_for() -> None:
+    assert max_settling_seconds(Settings()) == 220
+
+
+def test_up_and_silence_are_shown_from_the_first_answer_on() -> None:
+    instruments = Instruments()
+    instruments.begin_section("Test")
+    silence: list[float | None] = [None]
+    up = [False]
+    KafkaMetrics(instruments).watch(lambda: silence[0], lambda: up[0])
+
+    def shown() -> tuple[float | None, float | None]:
+        of = instruments.registry.get_sample_value
+        return of("truthgate_kafka_up"), of("truthgate_kafka_silence_seconds")
+
+    assert shown() == (None, None)
+    silence[0] = 12.5
+    assert shown() == (0, 12.5)
+    silence[0], up[0] = 0.0, True
+    assert shown() == (1, 0)
+
+
+def test_both_say_what_they_are_and_what_to_look_at() -> None:
+    instruments = Instruments()
+    instruments.begin_section("Test")
+    KafkaMetrics(instruments)
+    definitions = [
+        (each.name, each.unit, bool(each.description and each.look_at))
+        for each in instruments.sections["Test"]
+    ]
+    assert definitions == [("truthgate.kafka_up", "", True), ("truthgate.kafka_silence", "s", True)]

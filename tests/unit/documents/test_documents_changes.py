@@ -141,7 +141,7 @@ def test_a_store_that_does_not_fit_the_topic_is_rebuilt(
     assert rebuild_reason(store, log, DAY, CODEC.reader_id) == reason
 
 
-def test_a_broker_that_tells_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
+def test_a_broker_that_states_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
     silent = replace(LOG, identities=(TopicIdentity("cluster", "documents", ""),))
     assert rebuild_reason(store, silent, DAY, CODEC.reader_id) is None
     store.reset(silent.identities[0])

@@ -75,7 +75,7 @@ def test_documents_their_updates_and_tombstones_change_the_file(store: DocumentS
     assert terms_in(tmp_path) == {"titel"}
 
 
-def test_a_store_begun_anew_leaves_no_terms_of_the_old_one(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_store_rebuilt_leaves_no_terms_of_the_old_one(store: DocumentStore, tmp_path: Path) -> None:
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     put(store, 1, "b", "loonstrook")
@@ -134,18 +134,18 @@ def test_a_snapshot_keeps_its_state_while_documents_change(store: DocumentStore)
         assert documents.get("b") is None
 
 
-def test_a_store_that_cannot_be_read_is_said_to_have_failed(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_reported_as_failed(store: DocumentStore, tmp_path: Path) -> None:
     source = built(store, tmp_path)
     (tmp_path / "documents" / "documents.sqlite3").write_bytes(b"x" * 10_000)
     with pytest.raises(StoreFailed):
         source.refresh()
 
 
-def test_a_refresh_that_is_ended_fails_and_leaves_the_file(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_cancelled_refresh_fails_and_leaves_the_file(store: DocumentStore, tmp_path: Path) -> None:
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     source.cancel()
-    with pytest.raises(CompanyTermsError, match=r"^ended$"):
+    with pytest.raises(CompanyTermsError, match=r"^cancelled$"):
         source.refresh()
     assert not (tmp_path / TERMS_FILE_NAME).exists()
 
@@ -245,8 +245,8 @@ async def test_a_failure_is_logged_once_counted_each_time_and_overcome() -> None
             await eventually(lambda: watcher.failures > failures, "another failure")
             source.error = None
             await eventually(lambda: watcher.terms == [TERMS], "it works again")
-    told = [(line["event"], line.get("reason", "").partition(" at ")[0]) for line in lines]
-    assert told == [
+    message = [(line["event"], line.get("reason", "").partition(" at ")[0]) for line in lines]
+    assert message == [
         ("company_terms_failed", "ENOSPC (No space left on device)"),
         ("company_terms_failed", "terms.json: is not a table"),
         ("company_terms_work_again", ""),

@@ -7,7 +7,13 @@ from pathlib import Path, PurePath
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.documents.folder import BadFile, PageFolder, is_language_tag, language_of_folder, read_folder
+from streams.documents.page_folder import (
+    BadFile,
+    PageFolder,
+    is_language_tag,
+    language_of_folder,
+    read_folder,
+)
 
 
 def write(folder: Path, name: str, content: bytes | str) -> Path:
@@ -80,7 +86,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     assert isinstance(next(found), BadFile)
 
 
-def test_a_file_whose_name_is_no_utf_8_is_named_and_left_out(tmp_path: Path) -> None:
+def test_a_file_whose_name_is_not_a_utf_8_is_named_and_left_out(tmp_path: Path) -> None:
     """No record could carry an id that is made of it."""
     write(tmp_path, "\udcff/page.md", "# One\n\nText.")
     write(tmp_path, "page\udcff.md", "# Two\n\nText.")
@@ -103,7 +109,7 @@ def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tm
     write(tmp_path, "en/page.md", "# Page")
     write(tmp_path, "en/de.md", "---\nlang: de-AT # for Vienna\n---\n# Seite")
     write(tmp_path, "hr/page.md", "# Who knows")
-    no_language = "has no language: name it by --language, in the front matter or as lang of the html"
+    no_language = "has no language; set --language, or state it in the front matter or as lang of html"
     assert read(PageFolder(tmp_path, ["nl", "en"])) == [
         ("en/de", "de-AT"),
         ("en/page", "en"),
@@ -119,11 +125,11 @@ def test_the_language_of_html_counts_where_nothing_else_says_it(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("language", ["Klingon", "Dutch", "xx", "n", "nl,en", "nld"])
-def test_what_is_no_language_is_refused(tmp_path: Path, language: str) -> None:
+def test_what_is_not_a_language_is_refused(tmp_path: Path, language: str) -> None:
     assert not is_language_tag(language)
     write(tmp_path, "page.md", f"---\nlanguage: {language}\n---\nText.")
     assert read(PageFolder(tmp_path)) == [
-        ("page.md", f"its language {language!r} is no code such as nl or en")
+        ("page.md", f"language {language!r} is not a code such as nl or en")
     ]
 
 
@@ -153,7 +159,7 @@ def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> N
         ("---\n---\ntext", "page", None, "text"),
     ],
 )  # fmt: skip
-def test_front_matter_is_no_part_of_the_text(
+def test_front_matter_is_not_a_part_of_the_text(
     text: str, title: str, url: str | None, rest: str, tmp_path: Path
 ) -> None:
     write(tmp_path, "page.md", text)
@@ -181,13 +187,13 @@ def test_a_page_says_whether_it_may_be_sent(name: str, content: str, marked: boo
 
 def test_a_page_whose_mark_is_neither_true_nor_false_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "page.md", "---\nauto_send: yes\n---\ntext")
-    assert only(tmp_path) == BadFile(path, "its auto_send 'yes' is neither true nor false")
+    assert only(tmp_path) == BadFile(path, "auto_send 'yes' is neither true nor false")
 
 
-def test_a_page_without_a_language_is_told_the_option_that_names_it(tmp_path: Path) -> None:
+def test_a_page_without_a_language_is_reported_the_option_that_names_it(tmp_path: Path) -> None:
     write(tmp_path, "page.md", "text")
-    told = "has no language: name it by --documents-language, in the front matter or as lang of the html"
-    assert read(PageFolder(tmp_path, option="--documents-language")) == [("page.md", told)]
+    message = "has no language; set --documents-language, or state it in the front matter or as lang of html"
+    assert read(PageFolder(tmp_path, option="--documents-language")) == [("page.md", message)]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +213,7 @@ def test_a_folder_of_another_language_is_found_above_a_page(
     assert language_of_folder(tmp_path, PurePath(page), language) == folder
 
 
-def test_a_folder_that_may_be_a_department_is_a_language_beside_that_of_the_page(tmp_path: Path) -> None:
+def test_a_folder_that_may_be_a_department_is_a_language_next_to_that_of_the_page(tmp_path: Path) -> None:
     (tmp_path / "nl").mkdir()
     assert language_of_folder(tmp_path, PurePath("hr/add"), "nl") == "hr"
 
@@ -270,6 +276,6 @@ def test_hostile_html_is_a_bad_file_and_no_more(tmp_path: Path) -> None:
     write(tmp_path, "deep.html", "<div>" * 100_000 + "x")
     write(tmp_path, "empty.html", "<script>x</script>")
     assert read(PageFolder(tmp_path, ["nl"])) == [
-        ("deep.html", "is nested too deeply"),
+        ("deep.html", "its elements are nested too deeply"),
         ("empty.html", "has no text"),
     ]

@@ -275,7 +275,9 @@ def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_pa
     store.close()
     obstacle = tmp_path / f"{DATABASE_NAME}-wal"
     obstacle.mkdir()
-    with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot open or make [^\n]+: SQLITE_\w+$"):
+    with pytest.raises(
+        InvalidSettings, match=r"^documents\.store: cannot open or create [^\n]+: SQLITE_\w+$"
+    ):
         DocumentStore(tmp_path)
     obstacle.rmdir()
     store = DocumentStore(tmp_path)
@@ -345,8 +347,8 @@ def test_a_document_keeps_its_time_to_the_microsecond(store: DocumentStore) -> N
     assert stored.document == new
 
 
-def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorname = "SQLITE_FULL"
     assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
-    assert str(StoreFailed(full)).endswith("the store of documents failed: no space left")
+    assert str(StoreFailed(full)).endswith("the document store failed: no space left")

@@ -259,7 +259,7 @@ def test_a_document_that_is_marked_to_be_sent_is_another_version(store: Document
     assert store.get_version("a", version_name(plain)) == plain
 
 
-def test_equal_content_published_again_is_no_new_version_and_offsets_move_on(store: DocumentStore) -> None:
+def test_equal_content_published_again_is_not_a_new_version_and_offsets_move_on(store: DocumentStore) -> None:
     first = document("a", "text")
     store.apply([DocumentChange("a", first, 0, 0, 1_000)], {0: 1})
     with store.snapshot() as snapshot:

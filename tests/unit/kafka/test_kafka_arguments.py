@@ -67,7 +67,7 @@ def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         ({"security_protocol": "SASL_SSL"}, "needs sasl_username"),
         ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, r"needs oauth\.token_url"),
@@ -79,8 +79,8 @@ def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted:
         ({"ssl_keyfile": "key.pem"}, "go together"),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(values: dict[str, object], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_settings_that_do_not_go_together_are_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         _settings(**values)
 
 

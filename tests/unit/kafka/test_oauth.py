@@ -66,13 +66,13 @@ async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint: TokenEndpoi
 
 
 @pytest.mark.parametrize(
-    ("told", "times"),
+    ("reported", "times"),
     [("100", 1), (100.5, 1), (None, 2), ("soon", 2), (-5, 2), (0, 2), ([], 2), (float("inf"), 2), (True, 2)],
 )
 async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
-    told: object, times: int, endpoint: TokenEndpoint
+    reported: object, times: int, endpoint: TokenEndpoint
 ) -> None:
-    endpoint.behaviour = Behaviour(fields={"expires_in": told})
+    endpoint.behaviour = Behaviour(fields={"expires_in": reported})
     clock = Clock()
     provider = ClientCredentialsProvider(settings(endpoint), clock)
     await provider.token()
@@ -89,7 +89,7 @@ async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint: TokenEndpo
     assert len(endpoint.asked) == 2
 
 
-async def test_an_endpoint_in_trouble_is_asked_once_a_second_and_told_of_once(
+async def test_an_endpoint_failing_is_asked_once_a_second_and_reported_of_once(
     endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
@@ -121,7 +121,7 @@ PRIVATE = "what it was sent"
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "error", "told"),
+    ("behaviour", "error", "reported"),
     [
         ({"status": 400, "body": b'{"error": "invalid_scope"}'}, TokenRefused, f"{CLIENT!r}: invalid_scope"),
         ({"status": 403, "body": b"<html>"}, TokenRefused, f"{CLIENT!r}: status 403"),
@@ -136,17 +136,17 @@ PRIVATE = "what it was sent"
         ({"body": b"what it was sent"}, TokenRefused, "answers without a token"),
         ({"body": b"[" * 100_000}, TokenRefused, "answers without a token"),
         ({"body": b'["what it was sent"]'}, TokenRefused, "answers without a token"),
-        ({"body": b" " * 300_000}, TokenRefused, "answers with more than a token"),
+        ({"body": b" " * 300_000}, TokenRefused, "answers with too many bytes"),
         ({"fields": {"access_token": 7}}, TokenRefused, "answers without a token"),
         ({"fields": {"access_token": "what\x01auth=Bearer x"}}, TokenRefused, "answers without a token"),
         ({"fields": {"access_token": ""}}, TokenRefused, "answers without a token"),
-        ({"fields": {"token_type": "mac"}}, TokenRefused, "no bearer token"),
-        ({"fields": {"token_type": 1}}, TokenRefused, "no bearer token"),
+        ({"fields": {"token_type": "mac"}}, TokenRefused, "not a bearer token"),
+        ({"fields": {"token_type": 1}}, TokenRefused, "not a bearer token"),
         ({"drip": 0.05}, TokenUnavailable, "does not answer within 0.3 s"),
     ],
 )
-async def test_what_is_no_token_is_a_line_that_quotes_nothing(
-    behaviour: dict[str, Any], error: type[Exception], told: str, endpoint: TokenEndpoint
+async def test_what_is_not_a_token_is_a_line_that_quotes_nothing(
+    behaviour: dict[str, Any], error: type[Exception], reported: str, endpoint: TokenEndpoint
 ) -> None:
     endpoint.behaviour = Behaviour(**behaviour)
     began = time.monotonic()
@@ -155,7 +155,7 @@ async def test_what_is_no_token_is_a_line_that_quotes_nothing(
             settings(endpoint), timeout_seconds=0.3 if "drip" in behaviour else 20
         ).token()
     message = raised.value.args[0]
-    assert told in message
+    assert reported in message
     assert f"{endpoint.url} (setting kafka.oauth.token_url)" in message
     assert all(private not in message for private in (PRIVATE, SECRET, "\n"))
     assert time.monotonic() - began < 10
@@ -169,7 +169,7 @@ async def test_an_endpoint_is_trusted_by_the_authority_that_the_brokers_are_trus
         known = settings(secure).model_copy(update={"ssl_cafile": authority.file})
         assert await ClientCredentialsProvider(known).token()
         unknown = settings(secure).model_copy(update={"ssl_cafile": stranger.file})
-        with pytest.raises(TokenRefused, match=r"not trusted with kafka\.ssl_cafile "):
+        with pytest.raises(TokenRefused, match=r"not trusted by kafka\.ssl_cafile "):
             await ClientCredentialsProvider(unknown).token()
 
 
@@ -211,7 +211,7 @@ async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         ({"status": "invalid_token"}, "invalid_token"),
         ({"status": "what it was sent"}, "no reason given"),
@@ -220,12 +220,12 @@ async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
     ],
 )
 async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again(
-    answer: object, told: str, endpoint: TokenEndpoint
+    answer: object, reported: str, endpoint: TokenEndpoint
 ) -> None:
     provider = ClientCredentialsProvider(settings(endpoint))
     authenticator = _authenticator(provider)
     await authenticator.step(None)
-    with pytest.raises(SaslAuthenticationFailed, match=rf"does not accept the token \({told}\)"):
+    with pytest.raises(SaslAuthenticationFailed, match=rf"does not accept the token \({reported}\)"):
         await authenticator.step(json.dumps(answer).encode())
     await provider.token()
     assert len(endpoint.asked) == 2

@@ -40,7 +40,7 @@ def test_other_servers_are_refused(servers: str) -> None:
 
 
 @pytest.mark.parametrize("servers", ["", " ", " , "])
-def test_that_no_server_is_named_is_told_as_that(servers: str) -> None:
+def test_that_no_server_is_named_is_reported_as_that(servers: str) -> None:
     with pytest.raises(ValidationError, match="is empty: name at least one host:port"):
         KafkaSettings(bootstrap_servers=servers)
 

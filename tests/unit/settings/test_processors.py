@@ -41,7 +41,7 @@ def test_what_the_cgroup_allows_counts_and_part_of_one_is_one(
     assert usable_processors(tmp_path) == expected
 
 
-def test_where_the_system_tells_no_affinity_all_there_are_count(
+def test_where_the_system_states_no_affinity_all_there_are_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)

@@ -161,7 +161,7 @@ def test_only_line_ends_at_the_end_are_taken_away(
         (b"x" * 65_537, "has more than 64 KiB"),
     ],
 )
-def test_what_is_no_secret_is_refused(
+def test_what_is_not_a_secret_is_refused(
     content: bytes, reason: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_bytes(content)
@@ -169,7 +169,7 @@ def test_what_is_no_secret_is_refused(
     assert complaint() == f"kafka: sasl_password_file {file} {reason}"
 
 
-def test_what_is_no_readable_file_is_refused_at_once_and_quoted_only_where_it_looks_like_a_path(
+def test_what_is_not_a_readable_file_is_refused_at_once_and_quoted_only_where_it_looks_like_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -187,18 +187,18 @@ def test_what_is_no_readable_file_is_refused_at_once_and_quoted_only_where_it_lo
         assert complaint() == f"kafka: sasl_password_file {reason}"
 
 
-def test_what_is_no_name_of_a_file_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_name_of_a_file_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "truthgate.toml"
     config.write_text("[kafka]\nsasl_password_file = 3\n")
     with pytest.raises(InvalidSettings, match="sasl_password_file should be the name of a file"):
         load_settings(config)
 
 
-def test_a_file_for_what_is_no_secret_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_for_what_is_not_a_secret_is_not_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_USERNAME_FILE", "/run/secrets/user")
     assert "TRUTHGATE_KAFKA__SASL_USERNAME_FILE is not a setting of truthgate" in complaint()
 
 
-def test_a_misspelt_name_is_told_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_name_is_reported_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_PASWORD_FILE", "/run/secrets/password")
     assert "did you mean TRUTHGATE_KAFKA__SASL_PASSWORD_FILE?" in complaint()

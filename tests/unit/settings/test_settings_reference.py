@@ -138,24 +138,24 @@ def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_no_secret_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(SECRETS) >= 5
     variables = set(_secrets_set(monkeypatch))
-    told = effective_settings()
-    assert not [each for each in told if "hunter2" in each.value]
-    assert {each.origin for each in told} == {*variables, "default"}
-    assert {each.value for each in told if each.name == "encoding.schema_registry_url"} == {
+    message = effective_settings()
+    assert not [each for each in message if "hunter2" in each.value]
+    assert {each.origin for each in message} == {*variables, "default"}
+    assert {each.value for each in message if each.name == "encoding.schema_registry_url"} == {
         '"https://***@registry/?***"'
     }
 
 
-def test_a_secret_from_a_file_is_told_with_the_variable_that_names_it(
+def test_a_secret_from_a_file_is_reported_with_the_variable_that_names_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "password").write_text("hunter2")
     monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_PASSWORD_FILE", str(tmp_path / "password"))
-    (told,) = (each for each in effective_settings() if each.name == "kafka.sasl_password")
-    assert (told.value, told.origin) == ('"***"', "TRUTHGATE_KAFKA__SASL_PASSWORD_FILE")
+    (message,) = (each for each in effective_settings() if each.name == "kafka.sasl_password")
+    assert (message.value, message.origin) == ('"***"', "TRUTHGATE_KAFKA__SASL_PASSWORD_FILE")
 
 
-def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
+def test_each_setting_is_reported_with_the_variable_or_file_that_it_comes_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "truthgate.toml"
@@ -163,11 +163,11 @@ def test_each_setting_is_told_with_the_variable_or_file_that_it_comes_from(
     monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")
     monkeypatch.setenv("TRUTHGATE_FLOW", '{"max_in_flight": 9}')
     monkeypatch.setenv("TRUTHGATE_POLICY__ASK", '["middle_score"]')
-    told = {each.name: (each.value, each.origin) for each in effective_settings(path)}
-    assert told["web.port"] == ("7001", "TRUTHGATE_WEB__PORT")
-    assert told["web.host"] == ('"::1"', str(path))
-    assert told["policy.pause"] == ("true", str(path))
-    assert told["policy.ask"] == ('["middle_score"]', "TRUTHGATE_POLICY__ASK")
-    assert told["flow.max_in_flight"] == ("9", "TRUTHGATE_FLOW")
-    assert told["flow.session_timeout_seconds"] == ("45", "default")
-    assert told["kafka.sasl_username"] == ("null", "default")
+    message = {each.name: (each.value, each.origin) for each in effective_settings(path)}
+    assert message["web.port"] == ("7001", "TRUTHGATE_WEB__PORT")
+    assert message["web.host"] == ('"::1"', str(path))
+    assert message["policy.pause"] == ("true", str(path))
+    assert message["policy.ask"] == ('["middle_score"]', "TRUTHGATE_POLICY__ASK")
+    assert message["flow.max_in_flight"] == ("9", "TRUTHGATE_FLOW")
+    assert message["flow.session_timeout_seconds"] == ("45", "default")
+    assert message["kafka.sasl_username"] == ("null", "default")

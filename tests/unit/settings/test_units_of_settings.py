@@ -30,7 +30,7 @@ _NUMBERS = [
 
 
 @pytest.mark.parametrize(("section", "name", "annotation"), _NUMBERS)
-def test_a_duration_or_a_size_tells_its_unit(section: str, name: str, annotation: str) -> None:
+def test_a_duration_or_a_size_states_its_unit(section: str, name: str, annotation: str) -> None:
     if annotation == "Seconds":
         assert name.endswith("_seconds"), section
     elif _NEEDS_UNIT.search(name):
@@ -45,7 +45,7 @@ def test_a_duration_or_a_size_tells_its_unit(section: str, name: str, annotation
         ("TRUTHGATE_TOPICS__RETENTION_HOURS", "TRUTHGATE_TOPICS__RETENTION_DAYS?"),
     ],
 )
-def test_who_leaves_the_unit_out_is_told_the_whole_name(
+def test_who_leaves_the_unit_out_is_reported_the_whole_name(
     former: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(former, "1")
@@ -53,7 +53,7 @@ def test_who_leaves_the_unit_out_is_told_the_whole_name(
         load_settings()
 
 
-def test_who_misspells_a_name_in_a_file_is_told_the_one_for_a_file(tmp_path: Path) -> None:
+def test_who_misspells_a_name_in_a_file_is_reported_the_one_for_a_file(tmp_path: Path) -> None:
     config = tmp_path / "truthgate.toml"
     config.write_text("[policy]\nblok_below = 1\n")
     with pytest.raises(InvalidSettings, match=re.escape("did you mean policy.block_below?")):

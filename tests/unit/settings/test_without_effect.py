@@ -1,4 +1,4 @@
-"""What is set and changes nothing is told, with what it depends on; what works is not."""
+"""What is set and changes nothing is message, with what it depends on; what works is not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
 
 
 @pytest.mark.parametrize(
-    ("sections", "told"),
+    ("sections", "message"),
     [
         (
             {"kafka": {"sasl_username": "judge"}},
@@ -107,10 +107,10 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
         ),
     ],
 )
-def test_what_changes_nothing_is_told_with_what_it_depends_on(
-    sections: Mapping[str, Mapping[str, Any]], told: list[str]
+def test_what_changes_nothing_is_reported_with_what_it_depends_on(
+    sections: Mapping[str, Mapping[str, Any]], message: list[str]
 ) -> None:
-    assert _told(sections) == told
+    assert _told(sections) == message
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_changes_nothing_is_told_with_what_it_depends_on(
         {"telemetry": {"sampling_ratio": 1}, "translation": {"timeout_seconds": 10}},
     ],
 )
-def test_what_works_or_is_the_default_is_not_told(sections: Mapping[str, Mapping[str, Any]]) -> None:
+def test_what_works_or_is_the_default_is_not_reported(sections: Mapping[str, Mapping[str, Any]]) -> None:
     assert _told(sections) == []
 
 

@@ -1,4 +1,4 @@
-"""Log lines are for machines and operators: whole, levelled, and without what customers write."""
+"""Log lines: complete, levelled, without false alarms, and without customers' texts."""
 
 import json
 import logging
@@ -11,8 +11,14 @@ from datetime import datetime
 from functools import cache
 
 import pytest
+from aiokafka.errors import (
+    GroupAuthorizationFailedError,
+    GroupCoordinatorNotAvailableError,
+    IllegalGenerationError,
+    RebalanceInProgressError,
+)
 
-from streams.observability.logs import OncePerMinuteFilter
+from streams.observability.logs import EmptyErrorFilter, FalseAlarmFilter, OncePerMinuteFilter
 
 SECRET = "the-customers-own-words"
 
@@ -202,3 +208,63 @@ def test_no_url_of_a_client_is_logged_at_any_level(
     assert SECRET not in worker_log.text
     logging.getLogger(library).warning("a retry")
     assert "a retry" in worker_log.text
+
+
+COORDINATOR = "aiokafka.consumer.group_coordinator"
+
+
+def _record(name: str, message: str, *arguments: object) -> logging.LogRecord:
+    return logging.LogRecord(name, logging.ERROR, "", 1, message, arguments, None)
+
+
+HARMLESS = [
+    (COORDINATOR, "Group Coordinator Request failed: %s", GroupCoordinatorNotAvailableError()),
+    ("aiokafka.producer.sender", "FindCoordinator Request failed: %s", GroupCoordinatorNotAvailableError()),
+    (COORDINATOR, "Heartbeat failed for group %s because it is rebalancing", "gate"),
+    (COORDINATOR, "Marking the coordinator dead (node %s)for group %s.", "1", "gate"),
+    (
+        COORDINATOR,
+        "OffsetCommit failed for group %s due to group error (%s), will rejoin",
+        "gate",
+        RebalanceInProgressError("gate"),
+    ),
+]
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line: tuple[str, ...]) -> None:
+    assert not FalseAlarmFilter(logging.INFO).filter(_record(*line))
+    record = _record(*line)
+    assert FalseAlarmFilter(logging.DEBUG).filter(record)
+    assert (record.levelno, record.levelname) == (logging.DEBUG, "DEBUG")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        (COORDINATOR, "Group Coordinator Request failed: %s", GroupAuthorizationFailedError("gate")),
+        (
+            COORDINATOR,
+            "OffsetCommit failed for group %s due to group error (%s), will rejoin",
+            "gate",
+            IllegalGenerationError("gate"),
+        ),
+        (COORDINATOR, "Heartbeat session expired - marking coordinator dead"),
+        ("somebody.else", "Heartbeat failed for group %s because it is rebalancing", "gate"),
+    ],
+)
+def test_what_does_not_mend_itself_stays_an_error(line: tuple[str, ...]) -> None:
+    record = _record(*line)
+    assert FalseAlarmFilter(logging.INFO).filter(record)
+    assert record.levelno == logging.ERROR
+
+
+@pytest.mark.parametrize(
+    ("error", "reported"),
+    [(TimeoutError(), "TimeoutError"), (OSError("refused"), "refused"), ("as it is", "as it is")],
+)
+def test_an_error_without_a_text_is_reported_by_its_type(error: object, reported: str) -> None:
+    message = "Unable connect to node with id %s: %s"
+    record = logging.LogRecord("aiokafka", logging.ERROR, "", 1, message, (1, error), None)
+    assert EmptyErrorFilter().filter(record)
+    assert record.getMessage() == f"Unable connect to node with id 1: {reported}"

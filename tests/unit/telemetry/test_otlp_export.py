@@ -154,7 +154,7 @@ class _Refusing(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize(("protocol", "why"), [("http", "HTTP 401"), ("grpc", "UNAVAILABLE, ")])
-def test_a_collector_that_refuses_is_told_with_its_address_and_why_and_with_nothing_that_it_says(
+def test_a_collector_that_refuses_is_reported_with_its_address_and_why_and_with_nothing_that_it_says(
     protocol: str, why: str, worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _by(monkeypatch, protocol, 3)
@@ -168,24 +168,24 @@ def test_a_collector_that_refuses_is_told_with_its_address_and_why_and_with_noth
         exporter.shutdown()
         server.shutdown()
         answering.join()
-    (told,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
-    assert told["endpoint"] == f"http://{where}"
-    assert told["reason"].startswith(why)
-    assert "secret" not in str(told)
+    (message,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
+    assert message["endpoint"] == f"http://{where}"
+    assert message["reason"].startswith(why)
+    assert "secret" not in str(message)
 
 
-def test_a_host_that_is_not_known_is_told_as_that(
+def test_a_host_that_is_not_known_is_reported_as_that(
     worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _by(monkeypatch, "http", 2)
     exporter = span_exporter(TelemetrySettings(otlp_endpoint="http://nowhere.invalid:4318"))
     exporter.export(())
     exporter.shutdown()
-    (told,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
-    assert told["reason"].startswith(("gaierror (", "EAI_"))
+    (message,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
+    assert message["reason"].startswith(("gaierror (", "EAI_"))
 
 
-def test_a_failing_exporter_is_told_of_when_that_changes(worker_log: pytest.LogCaptureFixture) -> None:
+def test_a_failing_exporter_is_reported_of_when_that_changes(worker_log: pytest.LogCaptureFixture) -> None:
     results = iter(["FAILURE", "FAILURE", "SUCCESS", "SUCCESS", "FAILURE"])
     exporter = ReportingExporter(
         SimpleNamespace(export=lambda _: SpanExportResult[next(results)], name="x"), "traces", ""
@@ -200,7 +200,7 @@ def test_a_failing_exporter_is_told_of_when_that_changes(worker_log: pytest.LogC
     assert exporter.name == "x"
 
 
-def test_an_exporter_that_raises_is_told_of_too(worker_log: pytest.LogCaptureFixture) -> None:
+def test_an_exporter_that_raises_is_reported_of_too(worker_log: pytest.LogCaptureFixture) -> None:
     exporter = ReportingExporter(SimpleNamespace(), "traces", "")
     for _ in range(2):
         with pytest.raises(AttributeError):
@@ -217,7 +217,7 @@ def test_an_exporter_that_raises_is_told_of_too(worker_log: pytest.LogCaptureFix
         ("https://otlp.example.com/otlp", "http"),
     ],
 )
-def test_an_address_tells_the_protocol_unless_the_sdks_variable_does(
+def test_an_address_states_the_protocol_unless_the_sdks_variable_does(
     endpoint: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_PROTOCOL", raising=False)
@@ -256,7 +256,7 @@ def test_a_refusal_is_one_line_without_values(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_refusal_without_words_tells_its_kind() -> None:
+def test_a_refusal_without_words_states_its_kind() -> None:
     with pytest.raises(InvalidSettings, match="KeyError"), otel_setup_errors():
         raise KeyError
 
@@ -264,7 +264,7 @@ def test_a_refusal_without_words_tells_its_kind() -> None:
 @pytest.mark.parametrize(
     "value", ["secret\n", "sec\r\nX-Other: ret", "sec\x00ret", "sec\tret", " secret", "sécret"]
 )
-def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_told(value: str) -> None:
+def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_reported(value: str) -> None:
     with pytest.raises(ValidationError, match="otlp_headers") as caught:
         TelemetrySettings(otlp_headers={"authorization": SecretStr(value)})
     (problem,) = caught.value.errors(include_input=False)

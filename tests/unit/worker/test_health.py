@@ -58,7 +58,7 @@ def test_lag_without_a_commit_for_longer_than_the_limit_is_a_problem(health: Hea
     assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
 
 
-def test_no_lag_is_no_problem_however_long_nothing_is_committed(health: Health, clock: Clock) -> None:
+def test_no_lag_is_not_a_problem_however_long_nothing_is_committed(health: Health, clock: Clock) -> None:
     _observe(health, clock, 3600, p0=(0, 100), p1=(0, 0))
     assert health.failure() is None
 
@@ -117,7 +117,7 @@ def test_a_partition_whose_turn_does_not_come_once_the_backlog_is_gone_is_a_prob
     assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 200 s")
 
 
-def test_a_partition_that_goes_to_another_worker_is_no_problem_of_this_one(
+def test_a_partition_that_goes_to_another_worker_is_not_a_problem_of_this_one(
     health: Health, clock: Clock
 ) -> None:
     _observe(health, clock, 400, p0=(5, 100))
@@ -125,7 +125,7 @@ def test_a_partition_that_goes_to_another_worker_is_no_problem_of_this_one(
     assert health.failure() is None
 
 
-def test_an_event_loop_that_stands_still_for_longer_than_the_limit_is_the_workers_own_fault(
+def test_an_event_loop_that_is_still_for_longer_than_the_limit_is_the_workers_own_fault(
     health: Health, clock: Clock
 ) -> None:
     _observe(health, clock, 10, p0=(0, 100))
@@ -167,7 +167,7 @@ def test_silence_of_kafka_for_longer_than_the_limit_ends_the_worker_as_unreachab
     assert health.unready_reason == "Kafka has not answered for 181 s"
 
 
-def test_what_asking_failed_of_is_told_until_kafka_answers(health: Health, clock: Clock) -> None:
+def test_what_asking_failed_of_is_reported_until_kafka_answers(health: Health, clock: Clock) -> None:
     _observe(health, clock, 10)
     health.kafka_failed("TopicAuthorizationFailedError")
     assert health.unready_reason is None
@@ -203,7 +203,7 @@ def test_the_silence_of_kafka_counts_neither_as_waiting_nor_as_standing_still(
     assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
 
 
-def test_short_silences_one_after_the_other_hide_no_partition_that_stands_still(
+def test_short_silences_one_after_the_other_hide_no_partition_that_is_still(
     health: Health, clock: Clock
 ) -> None:
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""A page of HTML, as Markdown: what answers quote of it are its headings, steps and marked names."""
+"""HTML pages converted to Markdown: headings, steps and emphasised names, which answers quote."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, PreformattedString, Tag
 
-from streams.documents.folder.pages import HelpPage
+from streams.documents.markdown_page import HelpPage
 
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _MARKS: Final = {
@@ -20,7 +20,7 @@ _BLOCKS: Final = frozenset(
     | {"div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html"}
     | {"li", "main", "p", "section", "summary", "tbody", "td", "tfoot", "th", "thead", "tr"}
 )
-# What is around a page and not in it, and what is no text.
+# Elements around the content, and elements without text.
 _IGNORED_TAGS: Final = frozenset(
     {"head", "iframe", "nav", "noscript", "script", "style", "svg", "template", "title", "button", "select"}
 )
@@ -29,16 +29,17 @@ _BLANKS: Final = re.compile(r"[ \t\r\n\f]+")
 
 
 def read_html(content: bytes) -> HelpPage:
-    """Read a page: what stands in ``main``, or in its only ``article``, else all but what is around it.
+    """Read the content of a page: ``main``, or its only ``article``, or everything but what surrounds it.
 
-    The title is the first heading, else that of the page; the language that of its ``lang``. It cannot be
-    marked to be sent: what a browser shows of the page and the text that is read here may differ.
+    The title is the first heading, or that of the page; the language is that of its ``lang``. A page cannot
+    be
+    marked for automatic sending: a browser may show a text that differs from the one read here.
 
     Args:
-        content: the file; its encoding is found as browsers do.
+        content: the file; its encoding is detected as browsers do.
 
     Raises:
-        RecursionError: it is nested too deeply.
+        RecursionError: the elements are nested too deeply.
     """
     soup = BeautifulSoup(content, "html.parser")
     whole = soup.find("html")
@@ -63,7 +64,7 @@ def _main_content(soup: BeautifulSoup) -> Tag:
 
 
 def _blocks(tag: Tag) -> Iterator[str]:
-    """Give the paragraphs, headings, lists and tables of an element, in order."""
+    """Yield the paragraphs, headings, lists and tables of an element, in order."""
     running = ""
     for child in tag.children:
         if (block := _block(child)) is None:
@@ -76,7 +77,7 @@ def _blocks(tag: Tag) -> Iterator[str]:
 
 
 def _block(node: PageElement) -> Iterator[str] | None:
-    """Give the blocks of a child, or None where it is part of the running text."""
+    """Return the blocks of a child, or None if it is part of the running text."""
     if not isinstance(node, Tag):
         return None
     if node.name in _HEADINGS:
@@ -124,7 +125,7 @@ def _paragraph(text: str) -> Iterator[str]:
 
 
 def _inline(node: PageElement) -> str:
-    """Give running text, with a vertical tab where a line is broken; all other blanks are alike."""
+    """Return running text, with a vertical tab for a line break; all other white space is equivalent."""
     if isinstance(node, NavigableString):
         return "" if isinstance(node, PreformattedString) else node.replace("\v", " ")
     if not isinstance(node, Tag) or node.name in _IGNORED_TAGS:
@@ -137,7 +138,7 @@ def _inline(node: PageElement) -> str:
     mark = _MARKS.get(node.name, "")
     if not mark or not text.strip() or "\v" in text:
         return text
-    # Blanks within the mark belong outside it: Markdown knows none that begins with one.
+    # White space belongs outside the mark: Markdown has no emphasis that begins with it.
     before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return f"{before}{mark}{text.strip()}{mark}{after}"
 

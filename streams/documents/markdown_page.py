@@ -1,4 +1,4 @@
-"""Help pages in Markdown and HTML, read as Markdown."""
+"""Help pages as Markdown: the page and its metadata."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """The text of a page in Markdown, and what the page says of itself; None where it does not."""
+    """A page's text in Markdown, and the metadata it states; None for what it does not state."""
 
     text: str
     title: str | None = None
@@ -26,29 +26,31 @@ _END: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 def read_markdown(content: str) -> HelpPage:
-    """Read a page and what its front matter, between ``---``, says.
+    """Read a page with the front matter between its ``---`` lines.
 
-    That is ``language`` or ``lang``, ``title``, ``url`` and ``auto_send``. Without a title there it is the
+    That may have ``language`` or ``lang``, ``title``, ``url`` and ``auto_send``. The default title is the
     first heading.
     """
-    said, text = _split_front_matter(content)
+    metadata, text = _split_front_matter(content)
     return HelpPage(
         text,
-        said.get("title") or _first_heading(text),
-        said.get("language") or said.get("lang"),
-        said.get("url"),
-        said.get("auto_send"),
+        metadata.get("title") or _first_heading(text),
+        metadata.get("language") or metadata.get("lang"),
+        metadata.get("url"),
+        metadata.get("auto_send"),
     )
 
 
 def _split_front_matter(content: str) -> tuple[Mapping[str, str], str]:
-    """Divide front matter from the text; a page may begin with a rule that only looks like it."""
+    """Split front matter from the text; a page may also begin with a horizontal rule."""
     if not (begin := _FENCE.match(content)) or not (end := _END.search(content, begin.end())):
         return {}, content
     entries = (line.partition(":") for line in content[begin.end() : end.start()].splitlines())
-    # Nested values, lists and texts of several lines say nothing of what is looked for.
-    said = {key.rstrip().lower(): _unquoted(value.strip()) for key, _, value in entries if key[:1].isalpha()}
-    return said, content[end.end() :].lstrip("\r\n")
+    # Nested values, lists and multi-line texts are not metadata that is looked for.
+    metadata = {
+        key.rstrip().lower(): _unquoted(value.strip()) for key, _, value in entries if key[:1].isalpha()
+    }
+    return metadata, content[end.end() :].lstrip("\r\n")
 
 
 def _unquoted(value: str) -> str:

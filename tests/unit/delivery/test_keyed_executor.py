@@ -12,7 +12,7 @@ def _fail(error: BaseException) -> None:
 
 
 async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
-    lanes, seen, running = KeyedExecutor(50, _fail), [], []
+    executor, seen, running = KeyedExecutor(50, _fail), [], []
 
     async def job(number: int) -> None:
         assert not running
@@ -22,42 +22,42 @@ async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
         seen.append(number)
 
     for number in range(20):
-        await lanes.submit("conversation", lambda number=number: job(number))
-    await lanes.drain()
+        await executor.submit("conversation", lambda number=number: job(number))
+    await executor.drain()
     assert seen == list(range(20))
 
 
 async def test_a_slow_conversation_does_not_hold_up_another() -> None:
-    lanes, release, done = KeyedExecutor(10, _fail), asyncio.Event(), asyncio.Event()
+    executor, release, done = KeyedExecutor(10, _fail), asyncio.Event(), asyncio.Event()
 
     async def quick() -> None:
         done.set()
 
-    await lanes.submit("slow", release.wait)
-    await lanes.submit("quick", quick)
+    await executor.submit("slow", release.wait)
+    await executor.submit("quick", quick)
     await asyncio.wait_for(done.wait(), 5)
-    assert lanes.in_flight == 1
+    assert executor.in_flight == 1
     release.set()
-    await lanes.drain()
-    assert lanes.in_flight == 0
+    await executor.drain()
+    assert executor.in_flight == 0
 
 
 async def test_no_more_than_the_limit_is_accepted() -> None:
-    lanes, release = KeyedExecutor(2, _fail), asyncio.Event()
-    await lanes.submit("a", release.wait)
-    await lanes.submit("a", release.wait)
-    third = asyncio.create_task(lanes.submit("b", release.wait))
+    executor, release = KeyedExecutor(2, _fail), asyncio.Event()
+    await executor.submit("a", release.wait)
+    await executor.submit("a", release.wait)
+    third = asyncio.create_task(executor.submit("b", release.wait))
     await asyncio.sleep(0)
     assert not third.done()
-    assert lanes.in_flight == 2
+    assert executor.in_flight == 2
     release.set()
     await asyncio.wait_for(third, 5)
-    await lanes.drain()
+    await executor.drain()
 
 
 async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() -> None:
     failures: list[BaseException] = []
-    lanes, done = KeyedExecutor(10, failures.append), asyncio.Event()
+    executor, done = KeyedExecutor(10, failures.append), asyncio.Event()
 
     async def broken() -> None:
         raise ValueError("broken")
@@ -65,16 +65,16 @@ async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() ->
     async def whole() -> None:
         done.set()
 
-    await lanes.submit("a", broken)
-    await lanes.submit("a", whole)
-    await lanes.drain()
+    await executor.submit("a", broken)
+    await executor.submit("a", whole)
+    await executor.drain()
     assert done.is_set()
     assert [type(failure) for failure in failures] == [ValueError]
 
 
 @pytest.mark.parametrize("keys", [["a"] * 30, list("abc") * 10, [object() for _ in range(30)]])
 async def test_everything_accepted_is_finished_after_a_drain(keys: list[object]) -> None:
-    lanes, finished = KeyedExecutor(4, _fail), 0
+    executor, finished = KeyedExecutor(4, _fail), 0
 
     async def job() -> None:
         nonlocal finished
@@ -82,20 +82,20 @@ async def test_everything_accepted_is_finished_after_a_drain(keys: list[object])
         finished += 1
 
     for key in keys:
-        await lanes.submit(key, job)
-    await lanes.drain()
+        await executor.submit(key, job)
+    await executor.drain()
     assert finished == len(keys)
 
 
 async def test_a_finished_conversation_leaves_nothing_behind() -> None:
-    lanes, done = KeyedExecutor(4, _fail), asyncio.Event()
+    executor, done = KeyedExecutor(4, _fail), asyncio.Event()
     done.set()
 
     async def job() -> None:
         await done.wait()
 
     for key in range(10):
-        await lanes.submit(key, job)
-    await lanes.drain()
+        await executor.submit(key, job)
+    await executor.drain()
     await asyncio.sleep(0)
-    assert (lanes._tasks, lanes._waiting) == (set(), {})
+    assert (executor._tasks, executor._waiting) == (set(), {})

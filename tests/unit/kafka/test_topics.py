@@ -1,27 +1,32 @@
-"""What is asked of each topic follows from the settings, and a shortfall is named."""
+"""Topics: names, specifications, and the refusal of topics that a worker cannot use."""
 
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from streams.documents.follower import MAX_STORE_AGE_SECONDS
 from streams.kafka.topics import (
     ActualTopic,
     Requirement,
+    TopicCheck,
     Topics,
     TopicSpec,
     message_limits,
+    refuse_wrong_topics,
     requirement_of,
     topic_specifications,
 )
 from streams.kafka.topics.topic_specification import retention_warnings, spec_differences
 from streams.settings import (
     EncodingSettings,
+    InvalidSettings,
     KafkaSettings,
     RatesSettings,
     Settings,
     TopicSettings,
 )
+from streams.settings.kafka_settings import MAX_PREFIX_LENGTH
 
 
 def _specs(settings: Settings) -> dict[str, TopicSpec]:
@@ -154,7 +159,7 @@ def test_nothing_is_warned_of_where_the_topics_are_as_they_are_made() -> None:
     ] == []
 
 
-def test_what_must_be_so_is_told_from_what_is_the_owners_choice() -> None:
+def test_what_must_be_so_is_reported_from_what_is_the_owners_choice() -> None:
     asked = {key: requirement_of(key) for spec in topic_specifications(Settings()) for key in spec.config}
     assert asked["cleanup.policy"] is Requirement.EXACTLY
     assert asked["max.message.bytes"] is requirement_of("min.insync.replicas") is Requirement.AT_LEAST
@@ -165,3 +170,62 @@ def test_more_than_wanted_and_another_retention_are_fine() -> None:
     spec = _specs(Settings())["answers"]
     generous = {**spec.config, "max.message.bytes": "99999999", "retention.ms": "1"}
     assert spec_differences(spec, ActualTopic(spec.partitions + 1, 2, generous)) == ()
+
+
+#: `Topic.MAX_NAME_LENGTH` of Kafka.
+LONGEST_NAME = 249
+
+
+def test_with_the_longest_prefix_the_longest_name_is_as_long_as_kafka_takes() -> None:
+    prefix = "p" * MAX_PREFIX_LENGTH
+    topics = Topics(KafkaSettings(topic_prefix=prefix).topic_prefix)
+    assert max(map(len, (*topics.all, *topics.rate_topics))) == LONGEST_NAME
+
+
+def test_a_longer_prefix_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        KafkaSettings(topic_prefix="p" * (MAX_PREFIX_LENGTH + 1))
+
+
+ADVICE = "`truthgate topics check` lists all requirements"
+
+
+def _topic_check(name: str, *problems: str, there: bool = True, warnings: tuple[str, ...] = ()) -> TopicCheck:
+    return TopicCheck(TopicSpec(name, 1, 1, {}), ActualTopic(1, 1, {}) if there else None, problems, warnings)
+
+
+def _refusal(*checks: TopicCheck) -> list[str]:
+    with pytest.raises(InvalidSettings) as caught:
+        refuse_wrong_topics(checks)
+    return [str(caught.value), *caught.value.more]
+
+
+def test_topics_that_fit_pass_and_so_does_what_is_only_warned_of() -> None:
+    refuse_wrong_topics(
+        [_topic_check("answers"), _topic_check("documents", warnings=("has retention.ms 1",))]
+    )
+
+
+def test_what_is_missing_is_counted_and_named_with_what_makes_it() -> None:
+    missing = [_topic_check(f"topic-{number}", "is missing", there=False) for number in range(5)]
+    assert _refusal(*missing, _topic_check("there")) == [
+        "5 of 6 topics are missing: topic-0, topic-1, topic-2 and 2 more",
+        f"`truthgate topics create` creates missing topics; {ADVICE}",
+    ]
+
+
+def test_what_falls_short_is_reported_with_its_reasons_and_creating_is_not_advised() -> None:
+    assert _refusal(
+        _topic_check("documents", "has cleanup.policy delete, compact wanted", "has x 1, 2 wanted")
+    ) == [
+        "topic documents has cleanup.policy delete, compact wanted, has x 1, 2 wanted",
+        ADVICE,
+    ]
+
+
+def test_however_many_are_wrong_there_are_six_lines_at_most() -> None:
+    wrong = [_topic_check(f"topic-{number}", "has x 1, 2 wanted") for number in range(9)]
+    lines = _refusal(_topic_check("answers", "is missing", there=False), *wrong)
+    assert len(lines) == 6
+    assert lines[0] == "1 of 10 topics are missing: answers"
+    assert lines[4] == "topics with other problems: topic-3, topic-4, topic-5 and 3 more"

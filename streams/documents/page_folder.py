@@ -1,4 +1,4 @@
-"""Reads a folder: each page once, with its id and language, or why it is not read."""
+"""A folder of help pages read as documents: ids, languages, and reasons for unusable files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Final
 from schemas import KnowledgeDocument
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import is_encodable
-from streams.documents.folder.pages import HelpPage, read_markdown
+from streams.documents.markdown_page import HelpPage, read_markdown
 
 _ISO_639_1: Final = """
     aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz
@@ -20,7 +20,7 @@ _ISO_639_1: Final = """
     vo wa wo xh yi yo za zh zu
 """
 _CODES: Final = frozenset(_ISO_639_1.split())
-#: Names that people write in place of a code: those of languages of support chats, in English and their own.
+#: Names that people use instead of a code: languages of support chats, in English and in the language itself.
 _CODE_BY_NAME: Final = {
     **dict.fromkeys(("dutch", "nederlands", "flemish", "nld", "dut"), "nl"),
     **dict.fromkeys(("english", "engels", "eng"), "en"),
@@ -34,34 +34,34 @@ _CODE_BY_NAME: Final = {
     **dict.fromkeys(("arabic", "arabisch", "ara"), "ar"),
     **dict.fromkeys(("frisian", "frysk", "fries", "fry"), "fy"),
 }
-# Codes that are names of departments and short words as well, so that a folder may be called by them.
+# Codes that are also words or names of departments, so a folder may have such a name.
 _AMBIGUOUS_CODES: Final = frozenset(
     {"am", "as", "hr", "id", "io", "is", "it", "my", "no", "or", "os", "so", "to"}
 )
 
 
 def is_language_tag(tag: str) -> bool:
-    """Say whether a tag such as ``nl`` or ``en-GB`` names a language that there is."""
+    """Return whether a tag such as ``nl`` or ``en-GB`` names an existing language."""
     return language_code(tag) in _CODES
 
 
 def language_code_for_name(name: str) -> str | None:
-    """Give the code of a language that is named, such as ``nl`` for Dutch; None where that is unknown."""
+    """Return the code for the name of a language, e.g. ``nl`` for Dutch; None if unknown."""
     return _CODE_BY_NAME.get(name.strip().lower())
 
 
 def language_of_folder(folder: Path, page: PurePath, language: str) -> str | None:
-    """Give the folder above a page whose name is another language than the one that the page is taken for.
+    """Return a parent folder of a page that is named after another language than the page's.
 
-    A name that is a word, too, such as ``hr``, counts only beside a folder of the page's own language.
+    A name that is also a word, e.g. ``hr``, counts only next to a folder named after the page's language.
 
     Args:
-        folder: where the page lies below.
-        page: its path below that.
+        folder: the root.
+        page: the page's path below the root.
         language: the page's.
 
     Returns:
-        the path of that folder below ``folder``, or None.
+        The path of that folder below the root, or None.
     """
     for above in reversed(page.parents[:-1]):
         name = above.name
@@ -79,7 +79,7 @@ _MARKS: Final = {"false": False, "true": True}
 
 @dataclass(frozen=True, slots=True)
 class BadFile:
-    """A file that holds no document, and why, in words for the person who wrote it."""
+    """A file without a usable document, and the reason for its author."""
 
     path: Path
     reason: str
@@ -87,14 +87,14 @@ class BadFile:
 
 @dataclass(frozen=True, slots=True)
 class PageFolder:
-    """A folder of pages, and what is known of all of them.
+    """A folder of pages, and what applies to all of them.
 
     Attributes:
         folder: an existing folder.
-        languages: one code: that of pages which do not say theirs in front matter; several: the names of the
-            top folders, each of which has the pages of that language; none: pages must say it.
-        id_prefix: put before every id.
-        option: what names the languages, for whoever is told that there is none.
+        languages: one code: the default language; several: the names of the top folders, each with the
+            pages of that language; none: each page must state its language.
+        id_prefix: prepended to every id.
+        option: the option that sets the languages, for messages.
     """
 
     folder: Path
@@ -104,12 +104,11 @@ class PageFolder:
 
 
 def read_folder(pages: PageFolder) -> Iterator[KnowledgeDocument | BadFile]:
-    """Read every Markdown and HTML file below a folder, in the order of their paths, one at a time.
+    """Read every Markdown and HTML file below a folder, sorted by path, one at a time.
 
-    The id is the path below the folder with ``/`` between its parts and without the suffix
-    (``hr/add-employee``), the title the one that a page states, its first heading or, without one, the
-    file's name, and the time of change that of the file. Files and folders whose names begin with a dot are
-    left out.
+    The id is the path below the folder with ``/`` and without suffix (``hr/add-employee``), the title is the
+    one that the page states, its first heading or the file's name, and the time of change is the file's.
+    Hidden files and folders are skipped.
     """
     seen: dict[str, PurePath] = {}
     for path in sorted(pages.folder.rglob("*")):
@@ -139,7 +138,7 @@ def _read_document(
     except UnicodeDecodeError as error:
         return BadFile(path, f"not UTF-8: byte {error.start} cannot be read")
     except RecursionError:
-        return BadFile(path, "is nested too deeply")
+        return BadFile(path, "its elements are nested too deeply")
     except OSError as error:
         return BadFile(path, f"cannot be read: {error.strerror}")
     title = page.title or path.stem
@@ -147,14 +146,14 @@ def _read_document(
 
 
 class _UnusablePage(Exception):
-    """A page that can be read and is no document; the message says why."""
+    """A page without a usable document; the message is the reason."""
 
 
 def _read_page(path: Path) -> HelpPage:
     content = path.read_bytes()
     if _is_html(path):
-        # Not at the top: it takes longer to load than a folder of Markdown to be read.
-        from streams.documents.folder.html_page import read_html  # noqa: PLC0415
+        # Imported here: it takes longer to load than a folder of Markdown takes to read.
+        from streams.documents.html_page import read_html  # noqa: PLC0415
 
         page = read_html(content)
     else:
@@ -165,24 +164,24 @@ def _read_page(path: Path) -> HelpPage:
 
 
 def _language(page: HelpPage, relative_path: PurePath, pages: PageFolder, *, is_html: bool) -> str:
-    """Choose who knows best: front matter is written for this page, the lang of HTML often by a template."""
+    """Return the language: front matter is specific to the page, ``lang`` often comes from a template."""
     given = relative_path.parts[0] if relative_path.parts[0] in pages.languages else None
     if len(pages.languages) == 1:
         given = pages.languages[0]
     language = (given or page.language) if is_html else (page.language or given)
     if language is None:
         raise _UnusablePage(
-            f"has no language: name it by {pages.option}, in the front matter or as lang of the html"
+            f"has no language; set {pages.option}, or state it in the front matter or as lang of html"
         )
     if not is_language_tag(language):
-        raise _UnusablePage(f"its language {language!r} is no code such as nl or en")
+        raise _UnusablePage(f"language {language!r} is not a code such as nl or en")
     return language
 
 
 def _auto_send(page: HelpPage) -> bool:
     mark = (page.auto_send or "false").lower()
     if mark not in _MARKS:
-        raise _UnusablePage(f"its auto_send {page.auto_send!r} is neither true nor false")
+        raise _UnusablePage(f"auto_send {page.auto_send!r} is neither true nor false")
     return _MARKS[mark]
 
 
