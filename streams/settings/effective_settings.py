@@ -1,4 +1,4 @@
-"""The settings in force with their origin, those without effect, and other policies to compare with."""
+"""Effective settings with their origin, unused settings, and policies to compare with."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ DEFAULT: Final = "default"
 
 @dataclass(frozen=True, slots=True)
 class EffectiveSetting:
-    """A setting in force: its ``value`` as JSON, without secrets, and the variable or file it comes from."""
+    """An effective setting: its ``value`` as JSON, without secrets, and the variable or file that sets it."""
 
     name: str
     value: str
@@ -42,11 +42,7 @@ class EffectiveSetting:
 
 
 def effective_settings(config: Path | None = None) -> tuple[EffectiveSetting, ...]:
-    """Read the settings as a worker does and tell all of them.
-
-    Raises:
-        InvalidSettings: they cannot be used.
-    """
+    """Return all settings as a worker reads them; raises InvalidSettings."""
     settings = load_settings(config)
     from_environment: Mapping[str, Any] = EnvSettingsSource(Settings)()
     path = config or config_file()
@@ -60,7 +56,7 @@ def effective_settings(config: Path | None = None) -> tuple[EffectiveSetting, ..
 
 
 def redacted_json(value: Any) -> str:
-    """Give a value as JSON, with everything in it hidden that is a secret or may be one."""
+    """Return a value as JSON with everything redacted that is or may contain a secret."""
     return json.dumps(_without_secrets(value), ensure_ascii=False)
 
 
@@ -68,7 +64,7 @@ def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...]
     if isinstance(value, Settings | SettingsSection):
         for name, each in value:
             annotation = type(value).model_fields[name].annotation
-            if each is None and (part := section_type(annotation)):  # it is unset as a whole
+            if each is None and (part := section_type(annotation)):  # the whole section is unset
                 yield from (((*path, name, inner), None) for inner in part.model_fields)
             else:
                 yield from _leaves((*path, name), each)
@@ -102,9 +98,9 @@ def _origin(
     name: tuple[str, ...], environment: Mapping[str, Any], file: Mapping[str, Any], path: Path | None
 ) -> str:
     known = set(map(str.upper, os.environ))
-    for given in (name, (*name[:-1], f"{name[-1]}_file")):  # a secret may stand in a file of its own
+    for given in (name, (*name[:-1], f"{name[-1]}_file")):  # a secret may be in a file
         if _has(environment, given):
-            # One variable may hold a whole table as JSON.
+            # One variable may contain a whole table as JSON.
             variables = (variable_name(*given[:length]) for length in range(len(given), 0, -1))
             return next(variable for variable in variables if variable in known)
     in_file = _has(file, name) or _has(file, (*name[:-1], f"{name[-1]}_file"))
@@ -122,45 +118,45 @@ def _has(values: Any, name: tuple[str, ...]) -> bool:
 _POLICY = "policy"
 
 
-class _PolicyAlone(SettingsSection):
+class _PolicyOnly(SettingsSection):
     policy: Policy
 
 
 def merge_policy(base: Policy, file: Path | None, values: Mapping[str, Any]) -> Policy:
-    """Give the policy with other values: those of section ``[policy]`` of a file, and ``values`` over them.
+    """Return a policy with other values: those of section ``[policy]`` of a file, then ``values``.
 
-    What neither names stays as it is; ``overrides`` of a file replace all that there were.
+    Values set in neither stay; ``overrides`` of a file replace all others.
 
     Raises:
-        InvalidSettings: the file cannot be read, holds something else, or the policy cannot be.
+        InvalidSettings: the file cannot be read, contains something else, or the policy is invalid.
     """
-    kept = {each.name: getattr(base, each.name) for each in dataclasses.fields(Policy)}
-    given = _of_file(file) if file else {}
+    current = {each.name: getattr(base, each.name) for each in dataclasses.fields(Policy)}
+    from_file = _read_policy(file) if file else {}
     try:
-        return _PolicyAlone(policy={**kept, **given, **values}).policy
+        return _PolicyOnly(policy={**current, **from_file, **values}).policy
     except ValidationError as error:
         raise InvalidSettings(
             *(f"{file}: {each}" if file else each for each in error_messages(error, Settings))
         ) from None
 
 
-def _of_file(path: Path) -> Mapping[str, Any]:
+def _read_policy(path: Path) -> Mapping[str, Any]:
     refuse_unreadable_file(path)
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     policy = table.get(_POLICY)
     if set(table) != {_POLICY} or not isinstance(policy, dict):
-        raise InvalidSettings(f"{path} should hold the section [policy], as settings do, and nothing else")
+        raise InvalidSettings(f"{path} should contain the section [policy] of the settings, and nothing else")
     return policy
 
 
-#: Each with what the others need, and where that is missing the settings that then change nothing; ``.*`` is
-#: the whole section. Names that are among the reasons are never among what is told.
-_Rule = tuple[str, Callable[[Settings], bool], tuple[str, ...]]
+#: A reason, its condition, and the settings that have no effect if it holds; ``.*`` is a whole section. A
+#: setting that is itself the reason is not reported.
+_UnusedRule = tuple[str, Callable[[Settings], bool], tuple[str, ...]]
 
-_ASKING = ("ask", "ask_never", "send_confidence", "block_confidence", "declined")
+_JUDGE_POLICY = ("ask", "ask_never", "send_confidence", "block_confidence", "declined")
 _TRANSLATORS_WITH_ADDRESS = ("libretranslate", "deepl")
 
-_RULES: tuple[_Rule, ...] = (
+_RULES: tuple[_UnusedRule, ...] = (
     (
         "kafka.security_protocol is without SASL",
         lambda s: not s.kafka.security_protocol.startswith("SASL"),
@@ -190,21 +186,21 @@ _RULES: tuple[_Rule, ...] = (
     ),
     ("translation.provider is not set", lambda s: s.translation.provider is None, ("translation.*",)),
     (
-        "translation.provider has no address of its own",
+        "translation.provider does not take an address",
         lambda s: s.translation.provider not in (None, *_TRANSLATORS_WITH_ADDRESS),
         ("translation.base_url",),
     ),
     (
         "judges.endpoints is empty",
         lambda s: not s.judges.endpoints,
-        ("judges.*", *(f"policy.{name}" for name in _ASKING)),
+        ("judges.*", *(f"policy.{name}" for name in _JUDGE_POLICY)),
     ),
     ("scoring.profile is not paper", lambda s: s.scoring.profile != "paper", ("company_terms.*",)),
     ("rates.enabled is off", lambda s: not s.rates.enabled, ("rates.*", "alerts.*")),
     ("web.page is off", lambda s: not s.web.page, ("web.texts",)),
     (
         "telemetry.otlp_endpoint is not set",
-        lambda s: not (s.telemetry.otlp_endpoint or _endpoint_of_the_sdk()),
+        lambda s: not (s.telemetry.otlp_endpoint or _has_sdk_endpoint()),
         tuple(f"telemetry.{name}" for name in TelemetrySettings.model_fields if name != "models"),
     ),
     (
@@ -216,25 +212,25 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def unused_settings(settings: Settings) -> tuple[str, ...]:
-    """Say which settings were set and change nothing, each in a sentence with the reason; each once."""
-    given = set(_explicit_names(settings))
-    told: dict[str, str] = {}
-    for reason, holds, names in _RULES:
-        if holds(settings):
-            for name in sorted(given):
+    """Return a sentence with the reason for each setting that was set and has no effect."""
+    explicit = sorted(set(_explicit_names(settings)))
+    found: dict[str, str] = {}
+    for reason, applies, names in _RULES:
+        if applies(settings):
+            for name in explicit:
                 if _is_among(name, names) and not reason.startswith(f"{name} "):
-                    told.setdefault(name, f"{name} has no effect: {reason}")
-    return (*told.values(), *_unused_overrides(settings.policy))
+                    found.setdefault(name, f"{name} has no effect: {reason}")
+    return (*found.values(), *_unused_overrides(settings.policy))
 
 
 def _unused_overrides(policy: Policy) -> Iterator[str]:
-    """Name the overrides without which every answer would be decided by the same values."""
+    """Yield the overrides without which every answer would be decided by the same values."""
     languages = {None, *(each.language for each in policy.overrides)}
     for number in range(len(policy.overrides)):
         others = policy.overrides[:number] + policy.overrides[number + 1 :]
         try:
             without = replace(policy, overrides=others)
-        except ValueError:  # the others need it
+        except ValueError:  # other overrides depend on it
             continue
         if all(
             policy.thresholds(message_type, language) == without.thresholds(message_type, language)
@@ -248,7 +244,7 @@ def _is_among(name: str, names: tuple[str, ...]) -> bool:
 
 
 def _explicit_names(settings: Settings) -> Iterator[str]:
-    """Give the names of what was set, and not left at its default."""
+    """Yield the names of settings that are set, not left at their default."""
     for section, value in settings:
         if isinstance(value, SettingsSection):
             yield from _set_in(section, value)
@@ -267,7 +263,7 @@ def _set_in(path: str, section: SettingsSection) -> Iterator[str]:
             yield f"{path}.{name}"
 
 
-def _endpoint_of_the_sdk() -> bool:
+def _has_sdk_endpoint() -> bool:
     return any(
         value and name.startswith("OTEL_EXPORTER_OTLP") and name.endswith("ENDPOINT")
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""Sections ``rates`` and ``alerts``: how often answers are untrue, and from when on that alarms."""
+"""Sections ``rates`` and ``alerts``: hallucination rates, and the thresholds that alert."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from scoring.values.exchange import MessageType
 from streams.settings.settings_base import DAY_SECONDS, Seconds, SettingsSection, first_duplicate
 
 MAX_OVERLAPPING_WINDOWS = 1_440
-"""So many windows of one size may hold one answer: each is counted and published by itself."""
+"""The maximum number of windows of one size that contain one answer: each is counted and published."""
 
 
 class RateWindowSettings(SettingsSection):
-    """Windows of ``size_seconds``, one beginning every ``hop_seconds``; unset: they follow each other."""
+    """Windows of ``size_seconds``, one starting every ``hop_seconds``; unset: tumbling windows."""
 
-    size_seconds: int = Field(ge=1, le=DAY_SECONDS, description="how long a window is")
+    size_seconds: int = Field(ge=1, le=DAY_SECONDS, description="length of a window")
     hop_seconds: int = Field(
-        ge=1, le=DAY_SECONDS, description="how long after a window the next one begins; unset: its size"
+        ge=1, le=DAY_SECONDS, description="time between the starts of two windows; unset: size_seconds"
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _hops_over_itself(cls, values: Any) -> Any:
+    def _hop_defaults_to_size(cls, values: Any) -> Any:
         if isinstance(values, dict) and "size_seconds" in values:
             return {"hop_seconds": values["size_seconds"], **values}
         return values
@@ -33,7 +33,7 @@ class RateWindowSettings(SettingsSection):
     def _is_whole(self) -> RateWindowSettings:
         if self.hop_seconds > self.size_seconds:
             raise ValueError(
-                "hop_seconds should be at most size_seconds, or answers between two windows count in none"
+                "hop_seconds should be at most size_seconds, or answers between two windows are not counted"
             )
         if self.size_seconds > MAX_OVERLAPPING_WINDOWS * self.hop_seconds:
             raise ValueError(f"size_seconds should be at most {MAX_OVERLAPPING_WINDOWS} hops")
@@ -41,9 +41,9 @@ class RateWindowSettings(SettingsSection):
 
 
 class RatesSettings(SettingsSection):
-    """How often answers are untrue, counted in windows of event time."""
+    """Hallucination rates, counted in windows of event time."""
 
-    enabled: bool = Field(True, description="off: nothing is counted, and no alert fires")
+    enabled: bool = Field(True, description="off: no rates and no alerts")
     windows: tuple[RateWindowSettings, ...] = Field(
         (
             RateWindowSettings(size_seconds=60, hop_seconds=60),
@@ -52,23 +52,25 @@ class RatesSettings(SettingsSection):
         ),
         min_length=1,
         max_length=8,
-        description="each size once",
+        description="each with another size",
     )
-    allowed_lateness_seconds: Seconds = Field(60, description="how long after its end a window becomes final")
+    allowed_lateness_seconds: Seconds = Field(
+        60, description="time after its end at which a window becomes final"
+    )
     retention_seconds: Seconds = Field(
         3600,
-        description="how long after its end a window still takes corrections; at least"
-        " allowed_lateness_seconds",
+        description="time after its end for which a window accepts corrections; at least "
+        "allowed_lateness_seconds",
     )
     idle_after_seconds: Seconds = Field(
-        10, description="a partition without verdicts for this long does not hold the others back"
+        10, description="a partition without verdicts for this long does not delay the watermark"
     )
 
     @field_validator("windows")
     @classmethod
     def _sizes_are_distinct(cls, windows: tuple[RateWindowSettings, ...]) -> tuple[RateWindowSettings, ...]:
         if (size := first_duplicate(window.size_seconds for window in windows)) is not None:
-            raise ValueError(f"size_seconds {size} is there twice")
+            raise ValueError(f"size_seconds {size} is used twice")
         return windows
 
     @model_validator(mode="after")
@@ -79,42 +81,40 @@ class RatesSettings(SettingsSection):
 
     @property
     def publish_interval_seconds(self) -> float:
-        """How often what changed is published, at most: a dozen times while the shortest window is open."""
+        """The minimum time between publications: a twelfth of the shortest window, at most five seconds."""
         return min(5.0, min(window.size_seconds for window in self.windows) / 12)
 
 
 class AlertThreshold(SettingsSection):
-    """A rate alarms when its lower bound is above ``rate``, on at least ``minimum_answers`` scored ones."""
+    """A threshold: alerts if a rate's lower bound exceeds ``rate`` on ``minimum_answers`` answers or more."""
 
-    name: str = Field(
-        pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$", description="what the alert is called"
-    )
-    message_type: MessageType | None = Field(None, description="unset: all together")
-    language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all together")
-    window_seconds: int = Field(description="the size_seconds of one of rates.windows")
-    rate: float = Field(ge=0, lt=1, description="it alarms when the lower bound of a rate is above this")
-    minimum_answers: int = Field(30, ge=1, le=10**9, description="of fewer scored answers nothing is said")
+    name: str = Field(pattern=r"^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$", description="name of the alert")
+    message_type: MessageType | None = Field(None, description="unset: all combined")
+    language: str | None = Field(None, pattern=r"^[a-z]{2}$", description="unset: all combined")
+    window_seconds: int = Field(description="size_seconds of one of rates.windows")
+    rate: float = Field(ge=0, lt=1, description="alerts when the lower bound of a rate exceeds this")
+    minimum_answers: int = Field(30, ge=1, le=10**9, description="minimum number of scored answers")
     severity: Literal["critical", "warning", "info"] = Field("warning", description="of the alert")
 
 
 class AlertSettings(SettingsSection):
-    """Which rates are alarming."""
+    """The thresholds of hallucination rates."""
 
     thresholds: tuple[AlertThreshold, ...] = Field(
         (AlertThreshold(name="hallucination-rate", window_seconds=3600, rate=0.2, severity="critical"),),
         max_length=1_000,
-        description="each name once; unset: one on the longest of rates.windows",
+        description="each with another name; unset: one on the longest of rates.windows",
     )
 
     @field_validator("thresholds")
     @classmethod
     def _names_are_distinct(cls, thresholds: tuple[AlertThreshold, ...]) -> tuple[AlertThreshold, ...]:
         if name := first_duplicate(threshold.name for threshold in thresholds):
-            raise ValueError(f"the name {name} is there twice")
+            raise ValueError(f"the name {name} is used twice")
         return thresholds
 
     def for_windows(self, sizes: Sequence[int]) -> AlertSettings:
-        """Give the thresholds where windows have these sizes: the shipped one is on the longest of them."""
+        """Return the thresholds for windows of these sizes: the default one is on the longest."""
         if "thresholds" in self.model_fields_set or self.thresholds[0].window_seconds in sizes:
             return self
         (shipped,) = self.thresholds

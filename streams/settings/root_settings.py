@@ -1,4 +1,4 @@
-"""All sections together: `Settings`, and where its values come from."""
+"""All sections combined in `Settings`, and the sources of its values."""
 
 from __future__ import annotations
 
@@ -32,22 +32,18 @@ from streams.settings.worker_settings import FlowSettings, HealthSettings, WebSe
 
 CONFIG_FILE_VARIABLE = "TRUTHGATE_CONFIG"
 
-config_file_override: ContextVar[Path | None] = ContextVar("chosen_file", default=None)
-"""The file that a caller of ``load_settings`` chose, while it reads."""
+config_file_override: ContextVar[Path | None] = ContextVar("config_file_override", default=None)
+"""The file passed to ``load_settings``, while it reads."""
 
 
 def config_file() -> Path | None:
-    """Give the file that was chosen, else the one that TRUTHGATE_CONFIG names, else None."""
+    """Return the configuration file that was passed, or that TRUTHGATE_CONFIG names, or None."""
     named = os.environ.get(CONFIG_FILE_VARIABLE)
     return config_file_override.get() or (Path(named) if named else None)
 
 
 def refuse_unreadable_file(path: Path | None) -> None:
-    """Refuse a file that cannot be read, or is not TOML; None is no file.
-
-    Raises:
-        InvalidSettings: in one line with the reason.
-    """
+    """Raise InvalidSettings if a file cannot be read or is not TOML; None is no file."""
     if path is None:
         return
     try:
@@ -58,11 +54,11 @@ def refuse_unreadable_file(path: Path | None) -> None:
         raise InvalidSettings(f"the configuration file {path} is not TOML: {one_line(str(error))}") from None
 
 
-_LISTS_OF_POLICY = ("overrides", "ask", "ask_never")
+_POLICY_LISTS = ("overrides", "ask", "ask_never")
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. ``TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS`` sets ``kafka.bootstrap_servers``."""
+    """All settings. ``TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS`` sets ``kafka.bootstrap_servers``."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX, env_nested_delimiter=ENV_DELIMITER, extra="forbid", frozen=True
@@ -89,25 +85,25 @@ class Settings(BaseSettings):
 
     @field_validator("alerts")
     @classmethod
-    def _windows_are_counted(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
-        if "rates" in others.data:  # not there: refused itself
+    def _thresholds_have_windows(cls, alerts: AlertSettings, others: ValidationInfo) -> AlertSettings:
+        if "rates" in others.data:  # missing if it is itself invalid
             sizes = [window.size_seconds for window in others.data["rates"].windows]
             alerts = alerts.for_windows(sizes)
             for threshold in alerts.thresholds:
                 if threshold.window_seconds not in sizes:
                     window = f"window {threshold.window_seconds} of threshold {threshold.name}"
                     known = ", ".join(map(str, sizes))
-                    raise ValueError(f"{window} is no size in rates.windows ({known})")
+                    raise ValueError(f"{window} is not a size in rates.windows ({known})")
         return alerts
 
     @field_validator("policy", mode="before")
     @classmethod
     def _lists_may_be_json(cls, value: Any) -> Any:
-        # A variable holds text; pydantic-settings reads JSON for models, but not for plain dataclasses.
+        # A variable is text; pydantic-settings parses JSON for models, but not for dataclasses.
         return {k: _from_json(k, v) for k, v in value.items()} if isinstance(value, dict) else value
 
     def with_values(self, section: str, values: Mapping[str, Any]) -> Settings:
-        """Give these settings with some values of a section replaced, which are taken unchecked."""
+        """Return a copy with some values of a section replaced, without validation."""
         changed: BaseModel = getattr(self, section).model_copy(update=values)
         return self.model_copy(update={section: changed})
 
@@ -119,15 +115,15 @@ class Settings(BaseSettings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments first, then the environment, then the configuration file."""
+        """Read arguments first, then the environment, then the configuration file."""
         return (init_settings, *settings_sources(settings_cls))
 
 
 class _Variables(EnvSettingsSource):
-    """The environment; a value that was to be JSON and is none is refused with the others that are wrong."""
+    """The environment; invalid JSON becomes a validation error like others."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        """Decode JSON; what is none stays as it is."""
+        """Decode JSON; an invalid value stays text."""
         try:
             return super().decode_complex_value(field_name, field, value)
         except (ValueError, RecursionError):
@@ -135,14 +131,13 @@ class _Variables(EnvSettingsSource):
 
 
 def settings_sources(settings: type[BaseSettings]) -> tuple[PydanticBaseSettingsSource, ...]:
-    """Give what the settings are read from: the environment, then the configuration file, if there is one."""
+    """Return the sources of the settings: the environment, then the configuration file, if any."""
     path = config_file()
     return (_Variables(settings), *([TomlConfigSettingsSource(settings, path)] if path else []))
 
 
 def _from_json(name: str, value: Any) -> Any:
-    """Read a list of the policy that a variable holds as JSON; anything else is as it is."""
-    if name not in _LISTS_OF_POLICY or not isinstance(value, str):
+    if name not in _POLICY_LISTS or not isinstance(value, str):
         return value
     try:
         return from_json(value)

@@ -1,4 +1,4 @@
-"""A sample file of all settings, from the model of the settings itself."""
+"""The sample configuration file, made from the settings model."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -6,21 +6,21 @@ from typing import Any
 
 from streams.settings.setting_catalog import ANY_ENTRY, ANY_KEY, Setting
 
-#: Stands where a name of one's own choice does, which TOML takes.
+#: The placeholder for a freely chosen name in TOML.
 _OWN_NAME = "name"
-#: What is told by the tables of its entries alone, which TOML takes beside no value.
+#: Defaults that are described by the tables of their entries, because TOML forbids both.
 _EMPTY = ("[]", "{}")
 
 _SAMPLE_BEGINNING = """\
-# Every setting of truthgate, as it is shipped. Take the mark away from the lines that you change, and from
-# the [table] above them where it has one. What is "unset" has no default: the value there is to be replaced,
-# and so is "name" in the name of a table.
-# Secrets are better kept in environment variables: kafka.sasl_password is TRUTHGATE_KAFKA__SASL_PASSWORD.
+# Every setting of truthgate with its default. Uncomment the lines that you change, and the [table] above them
+# if it is commented out. "unset" marks a setting without default: replace its value, and "name" in the name
+# of a table.
+# Set secrets as environment variables instead: kafka.sasl_password is TRUTHGATE_KAFKA__SASL_PASSWORD.
 """
 
 
 def sample(settings: Iterable[Setting]) -> str:
-    """Give a file of all settings, in TOML, with their defaults as comments: it changes nothing as it is."""
+    """Return a TOML file of all settings with their defaults as comments: unchanged, it has no effect."""
     found = list(settings)
     inline = tuple(
         f"{each.name}{ANY_ENTRY}"
@@ -50,9 +50,9 @@ def _table(name: str, entries: Sequence[Setting], tables: Collection[str]) -> st
 
 
 def _entries(name: str, entries: Iterable[Setting]) -> str:
-    """Tell what an entry of a list may have that is given as a whole: TOML has no second way beside it."""
-    told = [f"# {setting.name.rpartition('.')[2]}: {_comment(setting)[2:]}" for setting in entries]
-    return "\n".join([f"# Each entry of {name.replace(ANY_ENTRY, '')} has:", *told, ""])
+    """Describe the entries of a list that has a default: TOML has no second syntax for it."""
+    lines = [f"# {setting.name.rpartition('.')[2]}: {_comment(setting)[2:]}" for setting in entries]
+    return "\n".join([f"# Each entry of {name.replace(ANY_ENTRY, '')} has:", *lines, ""])
 
 
 def _comment(setting: Setting) -> str:
@@ -64,12 +64,12 @@ def _head(name: str, *, optional: bool) -> str:
         return f"#[[{name.replace(ANY_ENTRY, '')}]]"
     if ANY_KEY in name:
         return f"#[{name.replace(ANY_KEY, _OWN_NAME)}]"
-    # A table that must have something in it is there only with that.
+    # A table with required settings is only valid with them.
     return f"#[{name}]" if optional else f"[{name}]"
 
 
 def _value(setting: Setting) -> str:
-    """Give the default, or a value of the right kind that is to be replaced."""
+    """Return the default, or a placeholder of the right type."""
     if setting.default is not None:
         return _toml(json.loads(setting.default))
     first = setting.type.split()[0]
@@ -79,7 +79,7 @@ def _value(setting: Setting) -> str:
 
 
 def _toml(value: Any) -> str:
-    """Write what JSON can say, but for null, as a value of TOML on one line."""
+    """Render a JSON value, except null, as TOML on one line."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key} = {_toml(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):

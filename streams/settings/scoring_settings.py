@@ -16,9 +16,9 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def usable_processors(cgroup: Path = _CGROUP) -> int:
-    """Give how many processors the system lets this process use, at least one.
+    """Return the number of processors that this process may use, at least one, rounded up.
 
-    Part of one counts as a whole. ``cgroup`` is where the limits of its container stand, in either version.
+    ``cgroup`` is the folder of the container's limits, in either version.
     """
     try:
         allowed = len(os.sched_getaffinity(0))
@@ -28,13 +28,13 @@ def usable_processors(cgroup: Path = _CGROUP) -> int:
 
 
 def _quota(cgroup: Path) -> float:
-    """Give the processors' worth of time that a container may have, infinite where nothing says so."""
+    """Return the container's CPU quota in processors, infinite if there is none."""
     for named in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             quota, period = " ".join((cgroup / name).read_text("utf-8") for name in named).split()
             if (share := float(quota) / float(period)) > 0:
                 return share
-        except (OSError, ValueError, ZeroDivisionError):  # not there, "max", or a form yet to come
+        except (OSError, ValueError, ZeroDivisionError):  # missing, "max", or an unknown format
             continue
     return math.inf
 
@@ -43,50 +43,53 @@ MAX_PROCESSES = 1024
 
 
 def _readable_lexicons(folder: Path) -> Path:
-    load_folder(folder)  # its error is one line with file, line and reason
+    load_folder(folder)  # its error has file, line and reason
     return folder
 
 
 class VerifierSettings(SettingsSection):
-    """A cross-encoder in ONNX that is asked about claims which their words leave in doubt."""
+    """An ONNX cross-encoder for claims that word comparison leaves in doubt."""
 
     folder: Path | None = Field(
         None,
-        description="holds model.onnx, tokenizer.json, and verifier.json or config.json; needs "
-        "truthgate[verifier]; unset: nothing is asked",
+        description="folder with model.onnx, tokenizer.json, and verifier.json or config.json; needs "
+        "truthgate[verifier]; unset: no verifier",
     )
     timeout_seconds: float = Field(
         0.5,
         gt=0,
         le=60,
-        description="how long it may take for one answer; of what is left their words decide, "
+        description="timeout for one answer; remaining claims are decided by word comparison, "
         "degraded verifier_timeout",
     )
 
 
 class ScoringSettings(SettingsSection):
-    """Who judges, in how many processes, and for how long at most."""
+    """How answers are scored: profile, languages, processes and timeouts."""
 
     enabled: bool = Field(True, description="off: every answer goes to review, degraded scoring_disabled")
     profile: Literal["truthgate", "paper"] = Field(
-        "truthgate", description="paper: the study's features alone, on yes-or-no and how-to questions"
+        "truthgate", description="paper: only the study's features, on yes-or-no and how-to questions"
     )
     lexicons: Annotated[Path, AfterValidator(_readable_lexicons)] | None = Field(
-        None, description="a folder of lexicons (nl.toml) for other languages or instead of the package's"
+        None, description="folder of lexicons (nl.toml) for other languages, or to replace the package's"
     )
     processes: int = Field(
         default_factory=lambda: min(MAX_PROCESSES, usable_processors()),
         ge=1,
         le=MAX_PROCESSES,
-        description="unset: as many as there are processors, or as the container may use",
+        description="unset: the number of processors that the machine or container has",
     )
-    timeout_seconds: Seconds = Field(10, description="how long one answer may occupy a scoring process")
+    timeout_seconds: Seconds = Field(10, description="timeout of one answer in a scoring process")
     pipelines: dict[str, str] = Field(
         default_factory=dict,
-        description="spaCy pipelines other than the default, by language: an installed package or a folder",
+        description="spaCy pipelines by language instead of the defaults: an installed package or a folder",
     )
     parse_cache_mib: int = Field(
-        500, ge=0, le=1_000_000, description="how large that file may grow; 0: every start parses anew"
+        500,
+        ge=0,
+        le=1_000_000,
+        description="maximum size of the parse cache; 0: no cache, every start parses again",
     )
 
     verifier: VerifierSettings = VerifierSettings()
@@ -94,29 +97,27 @@ class ScoringSettings(SettingsSection):
     @field_validator("pipelines")
     @classmethod
     def _languages_have_lexicons(cls, pipelines: dict[str, str], others: ValidationInfo) -> dict[str, str]:
-        if pipelines and "lexicons" in others.data:  # not there: refused itself
+        if pipelines and "lexicons" in others.data:  # missing if it is itself invalid
             known = load_lexicons(others.data["lexicons"])
             if unknown := sorted(set(pipelines) - set(known)):
-                raise ValueError(f"{unknown[0]!r} is no language with a lexicon ({', '.join(sorted(known))})")
+                raise ValueError(f"{unknown[0]!r} has no lexicon; known: {', '.join(sorted(known))}")
         return pipelines
 
 
 class TranslationSettings(SettingsSection):
-    """Whether and by whom texts are translated into English before they are judged.
+    """Translation of texts into English before judging.
 
-    What is not set is not contacted. Questions and answers may hold personal data: a public
-    translator sees them.
+    Without a provider nothing is contacted. Questions and answers may contain personal data, which a
+    public translator sees.
     """
 
     provider: Literal["libretranslate", "google", "deepl", "mymemory"] | None = Field(
-        None, description="who translates, and sees the texts"
+        None, description="translation service, which sees the texts"
     )
-    base_url: HttpUrl | None = Field(
-        None, description="the server of libretranslate, which has no default, or of deepl"
-    )
-    api_key: SecretStr | None = Field(None, description="the provider's, where it asks for one")
+    base_url: HttpUrl | None = Field(None, description="server of libretranslate (required) or deepl")
+    api_key: SecretStr | None = Field(None, description="API key of the provider, if it requires one")
     timeout_seconds: Seconds = Field(
         10,
-        description="how long an answer waits for its translation, but never more than half of the time "
-        "it has left; then it is judged as it is, degraded translation_unavailable",
+        description="how long an answer waits for its translation, at most half of its remaining time; "
+        "then it is judged untranslated, degraded translation_unavailable",
     )

@@ -1,4 +1,4 @@
-"""Every setting with its name, type, default and meaning, read from the model of the settings."""
+"""The catalogue of settings: name, type, default and meaning, from the settings model."""
 
 import dataclasses
 import json
@@ -19,21 +19,21 @@ from streams.settings.root_settings import Settings
 from streams.settings.settings_base import variable_name
 
 POLICY_DESCRIPTIONS: Final = {
-    "version": "what verdicts call this policy; a hash follows where it is not as shipped",
-    "auto_send_at": "a score from this on is sent; 5: none is, not even 5, only what a rule sends",
-    "block_below": "a score below this is blocked; 1: none is, only what a rule blocks",
-    "unscored": "what becomes of message types that the profile does not score",
-    "refusal": "what becomes of an answer that says that it has none: never blocked",
-    "declined": "what becomes of an answer of which a judge says that it rightly has none: never blocked",
-    "overrides": "other values for a message type, a language, or a type in a language; of several the last",
-    "ask": "which decisions, or reasons, are in doubt: judges are asked about these",
-    "ask_never": "reasons that are never in doubt",
-    "send_confidence": "how sure an opinion must be that an answer is true, to send it",
-    "block_confidence": "how sure an opinion must be that an answer is untrue, to block it",
-    "pause": "on: nothing is sent by itself; what would be goes to review",
+    "version": "name of this policy in verdicts; a hash is appended if it differs from the default policy",
+    "auto_send_at": "scores of at least this are sent; 5: none, not even 5, only what a rule sends",
+    "block_below": "scores below this are blocked; 1: none, only what a rule blocks",
+    "unscored": "decision on message types that the profile does not score",
+    "refusal": "decision on an answer that says that it has none: never blocked",
+    "declined": "decision on such an answer if a judge says that it is right: never blocked",
+    "overrides": "other values for a message type, a language, or both; the last match applies",
+    "ask": "decisions or reasons about which judges are asked",
+    "ask_never": "reasons about which judges are never asked",
+    "send_confidence": "minimum confidence of an opinion that an answer is true, to send it",
+    "block_confidence": "minimum confidence of an opinion that an answer is untrue, to block it",
+    "hold": "on: nothing is sent automatically; it goes to review instead",
 }
 
-#: What stands in a name for a key of one's own choice, and for any entry of a list.
+#: Placeholders in names: a freely chosen key, and any entry of a list.
 ANY_KEY: Final = "<name>"
 ANY_ENTRY: Final = "[]"
 
@@ -52,11 +52,11 @@ class Setting:
     """One setting.
 
     Attributes:
-        name: such as ``web.port``; within lists and tables ``rates.windows[].size_seconds``.
+        name: e.g. ``web.port``; in lists and tables ``rates.windows[].size_seconds``.
         type: in words, with its limits.
-        default: as JSON; None where there is none, or where it depends on the machine.
-        meaning: what it does, in a phrase.
-        required: whether it must be given wherever what it is part of is.
+        default: as JSON; None if there is none, or if it depends on the machine.
+        description: its effect, in a phrase.
+        required: whether it must be set wherever its table is.
     """
 
     name: str
@@ -72,25 +72,25 @@ class Setting:
 
     @property
     def variable(self) -> str | None:
-        """Its environment variable, or None within a list, which one variable holds as a whole."""
+        """Its environment variable; None in a list, which one variable sets as a whole."""
         return None if ANY_ENTRY in self.name else variable_name(*self.name.split("."))
 
 
 def all_settings() -> Iterator[Setting]:
-    """Give every setting, those of one section together, in the order of the model."""
+    """Yield every setting, grouped by section, in the order of the model."""
     for section, field in Settings.model_fields.items():
         model = section_type(field.annotation)
         yield from _of_model(section, model) if model else _of_policy(section)
 
 
 def section_description(section: str) -> str:
-    """Return what a section is about: the first line of its class's docstring."""
+    """Return the first line of a section's docstring."""
     about = Settings.model_fields[section].annotation
     return (getattr(about, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".").replace("``", "`")
 
 
 def section_type(annotation: Any) -> type[BaseModel] | None:
-    """Return the section that a field holds, set or not, or None where it holds a plain value."""
+    """Return the section in a field, even an optional one; None for a plain value."""
     inner = strip_optional(annotation)
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
 
@@ -105,18 +105,18 @@ def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
         yield from _of_model(name, section)
         return
     inner = strip_optional(field.annotation)
-    told = f"{_words(field.annotation)}{_limits(field.metadata)}"
-    yield Setting(name, told, _default(field), field.description or "", field.is_required())
-    place = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
+    kind = f"{_words(field.annotation)}{_limits(field.metadata)}"
+    yield Setting(name, kind, _default(field), field.description or "", field.is_required())
+    placeholder = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
     for part in filter(None, map(section_type, get_args(inner))):
-        yield from _of_model(f"{name}{place}", part)
+        yield from _of_model(f"{name}{placeholder}", part)
 
 
 def _of_policy(section: str) -> Iterator[Setting]:
     types_of = get_type_hints(Policy)
     for field in dataclasses.fields(Policy):
-        told = _words(types_of[field.name])
-        yield Setting(f"{section}.{field.name}", told, _json(field.default), POLICY_DESCRIPTIONS[field.name])
+        kind = _words(types_of[field.name])
+        yield Setting(f"{section}.{field.name}", kind, _json(field.default), POLICY_DESCRIPTIONS[field.name])
 
 
 def _words(annotation: Any) -> str:
@@ -142,7 +142,7 @@ def _plural(annotation: Any) -> str:
 
 
 def strip_optional(annotation: Any) -> Any:
-    """Take away that something may be unset, and what it is checked by."""
+    """Strip ``Optional`` and validators from a type."""
     while True:
         if get_origin(annotation) is Annotated:
             annotation = get_args(annotation)[0]
@@ -154,13 +154,13 @@ def strip_optional(annotation: Any) -> Any:
 
 def _limits(metadata: Any) -> str:
     words = {Ge: ("from", "ge"), Gt: ("above", "gt"), Le: ("to", "le"), Lt: ("below", "lt")}
-    told = [
+    limits = [
         f"{word} {_number(getattr(each, attribute))}"
         for kind, (word, attribute) in words.items()
         for each in metadata
         if isinstance(each, kind)
     ]
-    return f", {' '.join(told)}" if told else ""
+    return f", {' '.join(limits)}" if limits else ""
 
 
 def _number(value: float) -> str:

@@ -1,10 +1,8 @@
 """The base of all sections: names of variables, types, secrets from files, and addresses.
 
-The messages do not repeat the address: it may hold credentials.
-
-That goes for every secret of every section, for each value of a dictionary of secrets, and for every address,
-since an address may hold credentials. A message quotes only what looks like a path, from the root and in a
-folder that is there: some give the secret itself.
+A secret, each value of a table of secrets, and an address (which may contain credentials) can be set by the
+name of a file. Messages do not quote these values, and quote the name of a file only if it looks like a path,
+absolute and in an existing folder: some people set the secret itself there.
 """
 
 import re
@@ -29,7 +27,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-#: Stands where something is that nobody is shown.
+#: The replacement for what nobody may see.
 REDACTED: Final = "***"
 
 _HOST = re.compile(r"[^\s:/?#@\[\],]+")
@@ -40,15 +38,15 @@ _PORTS = range(1, 65536)
 
 
 def redact_credentials(text: str) -> str:
-    """Give a text that may be a URL without what is nobody's business: a user with a password, and a query.
+    """Return a possible URL without credentials: without user, password and query.
 
-    A password may have any sign in it where nobody has quoted it, so it is the last @ that ends it.
+    An unquoted password may contain any character, so the last @ ends it.
     """
     scheme, found, rest = text.partition("://")
     if not found:
         return text
     before, at, after = rest.rpartition("@")
-    if "?" in before:  # a sign of a password, or a query with an @ in it
+    if "?" in before:  # part of a password, or a query with an @
         return f"{scheme}://{REDACTED}"
     address, query, _ = after.partition("?")
     return f"{scheme}://{REDACTED * bool(at)}{at}{address}{query}{REDACTED * bool(query)}"
@@ -56,10 +54,10 @@ def redact_credentials(text: str) -> str:
 
 def _servers(value: str) -> str:
     if not value.strip(" ,"):
-        raise ValueError("is empty: name at least one host:port, such as kafka-1:9092,kafka-2:9092")
+        raise ValueError("is empty; set at least one host:port, e.g. kafka-1:9092,kafka-2:9092")
     if not all(_is_server(server.strip()) for server in value.split(",")):
         raise ValueError(
-            "should be host:port, comma separated, with ports from 1 to 65535, IPv6 in brackets, and "
+            "should be host:port, comma-separated, with ports from 1 to 65535, IPv6 in brackets, and "
             "1 to 63 characters between the dots of a host"
         )
     return value
@@ -73,8 +71,8 @@ def _is_server(server: str) -> bool:
 
 
 def _http_url(value: str) -> str:
-    if value and not _is_http_url(value):  # empty is unset, as templates of deployments have it
-        raise ValueError("should be an http or https URL with a host, such as http://host:8081")
+    if value and not _is_http_url(value):  # deployment templates write empty for unset
+        raise ValueError("should be an http or https URL with a host, e.g. http://host:8081")
     return value
 
 
@@ -92,15 +90,13 @@ def _is_http_url(value: str) -> bool:
 
 
 def _host(value: str) -> str:
-    if value and not (_is_name(value) or _is_ipv6(value)):  # empty is every address of the machine
-        raise ValueError(
-            "should be an IP address or the name of a host, of 1 to 63 characters between its dots"
-        )
+    if value and not (_is_name(value) or _is_ipv6(value)):  # empty: all addresses of the machine
+        raise ValueError("should be an IP address or a host name, with 1 to 63 characters between its dots")
     return value
 
 
 def _is_name(host: str) -> bool:
-    """Say whether a host can be looked up: Python refuses some names by an error that no client expects."""
+    """Return whether a host name can be looked up: Python fails on some with an error no client expects."""
     try:
         host.encode("idna")
     except UnicodeError:
@@ -117,26 +113,26 @@ def _is_ipv6(host: str) -> bool:
 
 
 Servers = Annotated[str, AfterValidator(_servers)]
-"""Kafka servers, comma separated: each a host, or host:port with a port from 1 to 65535."""
+"""Kafka servers, comma-separated: each a host, or host:port with a port from 1 to 65535."""
 
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
-"""A URL of the scheme http or https that names a host; it may hold credentials."""
+"""An http or https URL with a host; it may contain credentials."""
 
 Host = Annotated[str, AfterValidator(_host)]
-"""An IP address, without brackets, or the name of a host; empty is every address of the machine."""
+"""An IP address, without brackets, or a host name; empty: all addresses of the machine."""
 
 FILE_SUFFIX = "_file"
 
-#: The largest secrets are chains of certificates, of some KB.
+#: The largest secrets are certificate chains of some KB.
 _MAX_SECRET_BYTES = 64 * 1024
-_OF_ADDRESSES = HttpUrl.__metadata__  # type: ignore[attr-defined] # of Annotated
+_ADDRESS_VALIDATORS = HttpUrl.__metadata__  # type: ignore[attr-defined] # Annotated
 
 
 def read_secret_files(fields: Mapping[str, FieldInfo], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of a section with what stands in files in the place of the files' names.
+    """Return a section's values with secrets read from the files that ``..._file`` names.
 
     Raises:
-        ValueError: a file cannot be used, or a secret is given in both ways.
+        ValueError: a file cannot be used, or a secret is set in both ways.
     """
     read = dict(values)
     for name, field in fields.items():
@@ -151,12 +147,12 @@ def read_secret_files(fields: Mapping[str, FieldInfo], values: Mapping[str, Any]
 
 
 def may_be_secret(field: FieldInfo) -> bool:
-    """Say whether a setting is a secret, or an address, which may hold one."""
+    """Return whether a setting is a secret, or an address, which may contain one."""
     if _holds_secrets(field.annotation):
         return False
     kinds = [field.annotation, *get_args(field.annotation)]
     metadata = [*field.metadata, *(mark for kind in kinds for mark in getattr(kind, "__metadata__", ()))]
-    return SecretStr in kinds or any(mark in _OF_ADDRESSES for mark in metadata)
+    return SecretStr in kinds or any(mark in _ADDRESS_VALIDATORS for mark in metadata)
 
 
 def _holds_secrets(annotation: Any) -> bool:
@@ -165,20 +161,20 @@ def _holds_secrets(annotation: Any) -> bool:
 
 def _read_into(values: dict[str, Any], name: str, label: str) -> None:
     path = values.pop(f"{name}{FILE_SUFFIX}", None)
-    if not path:  # empty is unset, as templates of deployments have it
+    if not path:  # deployment templates write empty for unset
         return
     if values.get(name):
-        raise ValueError(f"{label} and {label}{FILE_SUFFIX} are both given")
+        raise ValueError(f"{label} and {label}{FILE_SUFFIX} are both set")
     values[name] = _content(path, f"{label}{FILE_SUFFIX}")
 
 
 def _content(path: object, label: str) -> str:
     if not isinstance(path, str | Path):
-        raise ValueError(f"{label} should be the name of a file")  # noqa: TRY004 - pydantic's error is this one
+        raise ValueError(f"{label} should be the name of a file")  # noqa: TRY004 - pydantic expects ValueError
     file = Path(path)
-    named = f"{label} {file}" if _looks_like_a_path(file) else label
+    named = f"{label} {file}" if _looks_like_path(file) else label
     try:
-        content = _bounded(file)
+        content = _read_bounded(file)
     except OSError as error:
         raise ValueError(f"{named} cannot be read: {error.strerror or type(error).__name__}") from None
     except ValueError as error:
@@ -188,17 +184,17 @@ def _content(path: object, label: str) -> str:
     return content
 
 
-def _looks_like_a_path(file: Path) -> bool:
+def _looks_like_path(file: Path) -> bool:
     try:
         return file.is_absolute() and file.parent.is_dir()
     except (OSError, ValueError):
         return False
 
 
-def _bounded(path: Path) -> str:
-    """Read a file of UTF-8 without the line ends that editors and ``echo`` leave behind it."""
+def _read_bounded(path: Path) -> str:
+    """Read a UTF-8 file without trailing line ends, which editors and ``echo`` append."""
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
-        raise ValueError("is no regular file")
+        raise ValueError("is not a regular file")
     with path.open("rb") as file:
         content = file.read(_MAX_SECRET_BYTES + 1)
     if len(content) > _MAX_SECRET_BYTES:
@@ -210,7 +206,7 @@ def _bounded(path: Path) -> str:
 
 
 def secret_file_names(fields: Mapping[str, FieldInfo]) -> Iterator[str]:
-    """Name the settings of a section that name files with its secrets."""
+    """Yield the settings of a section that name files with its secrets."""
     return (f"{name}{FILE_SUFFIX}" for name, field in fields.items() if may_be_secret(field))
 
 
@@ -222,12 +218,12 @@ ENV_DELIMITER = "__"
 DAY_SECONDS = 86_400
 YEAR_SECONDS = 365 * DAY_SECONDS
 
-# Beyond some size a number is a slip, and clients and timers fail on it long after the start.
+# A larger number is a mistake, and would make clients and timers fail long after the start.
 Seconds = Annotated[float, Field(gt=0, le=DAY_SECONDS)]
 
 
 class InvalidSettings(Exception):
-    """A setting cannot be used; the message is one line that names it, and ``more`` are further lines."""
+    """A setting cannot be used; the message is one line that names it, ``more`` has further lines."""
 
     def __init__(self, message: str, *more: str) -> None:
         super().__init__(message)
@@ -235,19 +231,19 @@ class InvalidSettings(Exception):
 
 
 class SettingsSection(BaseModel):
-    """A part of the settings: it cannot be changed, has no names but its own, and only finite numbers."""
+    """A section of the settings: immutable, without unknown names, with finite numbers only."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
-    def _secrets_may_stand_in_files(cls, values: Any) -> Any:
+    def _read_secrets_from_files(cls, values: Any) -> Any:
         return read_secret_files(cls.model_fields, values) if isinstance(values, Mapping) else values
 
     @field_validator("*", mode="before")
     @classmethod
-    def _choices_in_any_case(cls, value: Any, info: ValidationInfo) -> Any:
-        # Other programs want INFO or sasl_ssl: what is meant is clear.
+    def _ignore_case_of_choices(cls, value: Any, info: ValidationInfo) -> Any:
+        # Other programs use INFO or sasl_ssl; the meaning is unambiguous.
         if not (isinstance(value, str) and info.field_name):
             return value
         choices = _choices(cls.model_fields[info.field_name].annotation)
@@ -255,7 +251,7 @@ class SettingsSection(BaseModel):
 
 
 def _choices(annotation: Any) -> tuple[str, ...]:
-    """Give the words that a field takes, in a union too; none where it takes any text."""
+    """Return the words that a field accepts, in a union too; none if it accepts any text."""
     if get_origin(annotation) is Literal:
         return tuple(each for each in get_args(annotation) if isinstance(each, str))
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
@@ -264,15 +260,15 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def first_duplicate(values: Iterable[T]) -> T | None:
-    """Give the first of ``values`` that is there more than once, or None."""
+    """Return the first value that occurs more than once, or None."""
     return next((value for value, times in Counter(values).items() if times > 1), None)
 
 
 def one_line(text: str) -> str:
-    """Give ``text`` with every stretch of white space as one space: messages are one line."""
+    """Return ``text`` with each run of white space replaced by one space: messages are one line."""
     return " ".join(text.split())
 
 
 def variable_name(*path: str | int) -> str:
-    """Name the environment variable of a setting: ``("web", "port")`` is ``TRUTHGATE_WEB__PORT``."""
+    """Return the environment variable of a setting: ``("web", "port")`` is ``TRUTHGATE_WEB__PORT``."""
     return ENV_PREFIX + ENV_DELIMITER.join(str(part) for part in path).upper()

@@ -1,4 +1,4 @@
-"""Error messages about settings: which is wrong, why, and what was probably meant."""
+"""Error messages about settings: name, reason and the likely intention."""
 
 import difflib
 import os
@@ -19,8 +19,8 @@ from streams.settings.settings_base import (
     variable_name,
 )
 
-_OWN: Final = "Value error, "
-#: What is not of this kind at all: a variable holds it as JSON.
+_VALUE_ERROR_PREFIX: Final = "Value error, "
+#: Errors of a wrong type; a variable sets lists and tables as JSON.
 _LIST: Final = frozenset({"tuple_type", "list_type", "set_type"})
 _TABLE: Final = frozenset({"dict_type", "model_type", "model_attributes_type", "dataclass_type"})
 
@@ -49,14 +49,14 @@ _WORDS: Final[Mapping[str, Callable[[_Context], str]]] = {
 
 
 def error_reason(problem: ErrorDetails) -> str:
-    """Say in a phrase why a value is refused; what it was is not in it."""
+    """Return why a value is refused, in a phrase that does not quote it."""
     kind = problem["type"]
     if kind in _LIST | _TABLE:
         as_json = ", as JSON" if isinstance(problem["input"], str) else ""
         return f"should be a {'list' if kind in _LIST else 'table'}{as_json}"
     if word := _WORDS.get(kind):
         return word(problem.get("ctx", {}))
-    return one_line(problem["msg"]).removeprefix(_OWN)
+    return one_line(problem["msg"]).removeprefix(_VALUE_ERROR_PREFIX)
 
 
 def _number(value: float) -> str:
@@ -67,14 +67,14 @@ def _at_least(length: int, of_what: str) -> str:
     return "should not be empty" if length == 1 else f"should have at least {length} {of_what}"
 
 
-#: What is longer says no more in a line that people read.
+#: Longer values do not help in a line for people.
 _MAX_SHOWN_CHARACTERS: Final = 80
 
 
 def displayable_input(settings: type[BaseModel], loc: tuple[int | str, ...], value: object) -> str | None:
-    """Give a plain value in a few characters, or None where it is a secret, or a whole table or list.
+    """Return a short plain value, or None for a secret, a table or a list.
 
-    An address is shown without credentials, and only if it is a URL: else it may be a key in a wrong place.
+    An address is shown without credentials, and only if it is a URL: otherwise it may be a misplaced key.
     """
     if not isinstance(value, str | int | float) or value == "":
         return None
@@ -92,7 +92,7 @@ def displayable_input(settings: type[BaseModel], loc: tuple[int | str, ...], val
 
 
 def _type_at(kind: Any, loc: tuple[int | str, ...]) -> tuple[Any, bool]:
-    """Give the type at a place, None where it is none of plain values, and whether it is an address."""
+    """Return the type at a location, None unless it is of plain values, and whether it is an address."""
     address = False
     for part in loc:
         inner = strip_optional(kind)
@@ -122,23 +122,23 @@ Loc = tuple[int | str, ...]
 
 _SECTION_AND_NAME = 2
 
-#: What pydantic calls the key of an entry of a table.
+#: Pydantic's name for the key of a table's entry.
 _KEY = "[key]"
 
 _UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 
-# What a misspelt key brings with it: the one that is meant is not there.
+# A misspelt key causes this error too: the intended one is missing.
 _MISSING = frozenset({"missing", "missing_argument"})
 
 
 def error_messages(error: ValidationError, settings: type[BaseModel]) -> Iterator[str]:
-    """Say what is wrong with the settings: a phrase for each, without those that only follow from another.
+    """Yield one message per error, without errors that only follow from another.
 
-    A value is told where it is no secret.
+    Values are quoted unless they are secrets.
 
     Args:
-        error: what pydantic says.
-        settings: all sections.
+        error: pydantic's error.
+        settings: the settings model.
     """
     problems = error.errors(include_url=False)
     for problem in problems:
@@ -152,7 +152,7 @@ def _message(problem: ErrorDetails, settings: type[BaseModel]) -> str:
     place = problem["loc"]
     key = place[-1:] == (_KEY,)
     name, reason = _name(place[:-1] if key else place), error_reason(problem)
-    if reason.startswith(f"{name} "):  # the policy's own reasons name it
+    if reason.startswith(f"{name} "):  # reasons of the policy include the name
         return reason
     shown = None if key else displayable_input(settings, place, problem["input"])
     if shown is None or shown in reason:
@@ -161,7 +161,7 @@ def _message(problem: ErrorDetails, settings: type[BaseModel]) -> str:
 
 
 def variable_hint(variable: str, settings: type[BaseModel]) -> str:
-    """Return a hint at which variable is meant, or nothing: one that misleads is worse than none."""
+    """Return a hint at the intended variable, or nothing if it might mislead."""
     return (
         f"; did you mean {near}?"
         if (near := _closest_variable(variable.upper(), _variables(settings)))
@@ -170,7 +170,7 @@ def variable_hint(variable: str, settings: type[BaseModel]) -> str:
 
 
 def _closest_variable(name: str, known: Mapping[str, str]) -> str | None:
-    # Within a section the names alone are compared: the section in front makes all of them alike.
+    # Within a section only the names are compared: the common section makes all of them similar.
     section = name.rpartition(ENV_DELIMITER)[0] + ENV_DELIMITER
     names = [each.removeprefix(section) for each in known if each.startswith(section)]
     if near := _closest(name.removeprefix(section), names):
@@ -191,7 +191,7 @@ def _dotted(loc: Loc) -> str:
 
 
 def _is_consequence(problem: ErrorDetails, problems: Iterable[ErrorDetails]) -> bool:
-    if problem["type"] == "too_short":  # pydantic counts a list's good entries alone
+    if problem["type"] == "too_short":  # pydantic counts a list's valid entries only
         place = problem["loc"]
         return any(each["loc"][: len(place)] == place for each in problems if each is not problem)
     if problem["type"] in _MISSING:
@@ -213,7 +213,7 @@ def _nearest(loc: Loc, settings: type[BaseModel]) -> str:
 
 
 def _closest(name: str, known: Collection[str], cutoff: float = 0.75) -> str | None:
-    # One that lacks only its end, such as the unit, is meant sooner than one of like letters.
+    # A name that lacks only its end, e.g. the unit, is more likely than one with similar letters.
     if len(longer := [each for each in known if each.startswith(f"{name}_")]) == 1:
         return longer[0]
     return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=cutoff)), None)
@@ -221,7 +221,7 @@ def _closest(name: str, known: Collection[str], cutoff: float = 0.75) -> str | N
 
 @cache
 def _variables(settings: type[BaseModel]) -> Mapping[str, str]:
-    """Give every variable, and the setting that it is."""
+    """Return every variable with its setting."""
     return {
         variable_name(section, name): _dotted((section, name))
         for section, field in settings.model_fields.items()
@@ -233,12 +233,12 @@ def _variables(settings: type[BaseModel]) -> Mapping[str, str]:
 
 
 def _names(loc: Loc, settings: type[BaseModel]) -> list[str]:
-    """Give the names of what may be set at a place, such as in an entry of a list; none where it has none."""
+    """Return the names of the settings at a location, e.g. in an entry of a list."""
     whole = _schema(settings)
     here: Mapping[str, Any] = whole
     for part in loc:
         within = here.get("items", {}) if isinstance(part, int) else here.get("properties", {}).get(part)
-        # Where names are of one's own choice, there is one form of what they name.
+        # Freely chosen names share one schema.
         of_any_name: Mapping[str, Any] = next(iter(here.get("patternProperties", {}).values()), {})
         here = _resolved(of_any_name if within is None else within, whole)
     return list(here.get("properties", {}))

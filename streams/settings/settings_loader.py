@@ -1,4 +1,4 @@
-"""Reads the settings. What is wrong is named in one line."""
+"""Loading of the settings; each error is one line that names the setting."""
 
 import json
 import os
@@ -26,7 +26,7 @@ Loc = tuple[int | str, ...]
 
 
 class _ArgumentSettings(Settings):
-    """Settings of arguments alone."""
+    """Settings from arguments only, without other sources."""
 
     @classmethod
     def settings_customise_sources(
@@ -36,15 +36,15 @@ class _ArgumentSettings(Settings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments alone."""
+        """Use arguments only."""
         return (init_settings,)
 
 
 def usable_settings(error: ValidationError) -> Settings | None:
-    """Give what was read without what ``error`` complains of, or None where the rest is wrong too."""
+    """Return the settings without the values that ``error`` refuses, or None if the rest is invalid too."""
     values: dict[str, Any] = {}
     for source in reversed(settings_sources(Settings)):
-        values = _over(values, source())
+        values = _merge(values, source())
     places = _places(error)
     for some in (places, [place[:1] for place in places]):
         for place in some:
@@ -60,16 +60,16 @@ def _places(error: ValidationError) -> list[Loc]:
     return [each["loc"] for each in error.errors(include_url=False, include_context=False)]
 
 
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for name, value in above.items():
+def _merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for name, value in overlay.items():
         both = isinstance(value, dict) and isinstance(merged.get(name), dict)
-        merged[name] = _over(merged[name], value) if both else value
+        merged[name] = _merge(merged[name], value) if both else value
     return merged
 
 
 def _drop(values: dict[str, Any], loc: Iterable[int | str]) -> None:
-    """Take away what is at a place, or the least that is there around it, such as a list with its entry."""
+    """Remove the value at a location, or its smallest enclosing value, e.g. a list with the entry."""
     first, *others = map(str, loc)
     holder, name = values, first
     for part in others:
@@ -80,14 +80,14 @@ def _drop(values: dict[str, Any], loc: Iterable[int | str]) -> None:
     holder.pop(name, None)
 
 
-# Read by the embedded Kafka and by the tests, not by the settings.
+# Variables of the embedded Kafka and the tests.
 _OTHER_VARIABLES = re.compile(r"CONFIG|KAFKA_HOME|TEST_\w+")
 
-# The SDK of OpenTelemetry reads these by itself, when the worker starts.
+# The OpenTelemetry SDK reads these at the start of a worker.
 _OPENTELEMETRY = "OTEL_"
 
-# Kubernetes describes every Service to every pod; a Service called truthgate gives these. A name of its is a
-# label of DNS: 63 characters.
+# Kubernetes sets these for every Service in every pod, here for one named truthgate. A port's name is a
+# DNS label: 63 characters.
 _SERVICE_LINKS = re.compile(
     r"(\w{1,63}_)?(SERVICE_HOST|SERVICE_PORT(_\w{1,63})?|PORT_\d{1,5}_(TCP|UDP|SCTP)(_\w{1,63})?)"
 )
@@ -96,11 +96,11 @@ _SERVICE_URL = re.compile(r"(tcp|udp|sctp)://")
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """What reading the settings gave.
+    """The result of reading the settings.
 
     Attributes:
-        settings: with what is wrong at its default; None where nothing can be said of the rest.
-        mistakes: what is wrong, each in one line that names the variable or the setting, and no secret.
+        settings: with invalid values at their defaults; None if the rest cannot be validated.
+        errors: one line each, with the variable or setting, and without secrets.
     """
 
     settings: Settings | None
@@ -111,7 +111,7 @@ def load_settings(config: Path | None = None) -> Settings:
     """Read the settings from the environment and ``config``, or the file that TRUTHGATE_CONFIG names.
 
     Raises:
-        InvalidSettings: in a line for each mistake, see ``LoadedSettings``.
+        InvalidSettings: one line per error, see ``LoadedSettings``.
     """
     reading = read_settings(config)
     if reading.errors or reading.settings is None:
@@ -120,24 +120,24 @@ def load_settings(config: Path | None = None) -> Settings:
 
 
 def read_settings(config: Path | None = None) -> LoadedSettings:
-    """Read the settings as far as they can be used, and say all that is wrong with them."""
+    """Read the settings as far as possible, and report all errors."""
     token = config_file_override.set(config)
-    wrong = tuple(_unknown_variables(os.environ))
+    unknown = tuple(_unknown_variables(os.environ))
     try:
-        if no_text := tuple(_what_is_no_text(os.environ)):  # nothing that quotes them could be written
-            return LoadedSettings(None, (*wrong, *no_text))
+        if undecodable := tuple(_undecodable_variables(os.environ)):  # output that quotes them would fail
+            return LoadedSettings(None, (*unknown, *undecodable))
         refuse_unreadable_file(config_file())
-        return LoadedSettings(Settings(), wrong)
+        return LoadedSettings(Settings(), unknown)
     except ValidationError as error:
-        return LoadedSettings(usable_settings(error), (*wrong, *error_messages(error, Settings)))
+        return LoadedSettings(usable_settings(error), (*unknown, *error_messages(error, Settings)))
     except InvalidSettings as error:
-        return LoadedSettings(None, (*wrong, str(error)))
+        return LoadedSettings(None, (*unknown, str(error)))
     finally:
         config_file_override.reset(token)
 
 
 def _unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
-    # pydantic-settings looks only for the names it knows, so a misspelt one would change nothing, unseen.
+    # pydantic-settings ignores unknown names, so a misspelt one would have no effect, silently.
     for variable, value in sorted(environ.items()):
         if variable.upper().startswith(ENV_PREFIX) and not _is_known(
             variable.upper().removeprefix(ENV_PREFIX), value
@@ -145,15 +145,15 @@ def _unknown_variables(environ: Mapping[str, str]) -> Iterator[str]:
             yield f"{variable} is not a setting of truthgate{variable_hint(variable, Settings)}"
 
 
-def _what_is_no_text(environ: Mapping[str, str]) -> Iterator[str]:
-    # What is set goes into verdicts, names of clients and metrics: none of them could be written.
+def _undecodable_variables(environ: Mapping[str, str]) -> Iterator[str]:
+    # Settings are written to verdicts, client names and metrics, which must be encodable.
     for variable, value in sorted(environ.items()):
         if variable.upper().startswith((ENV_PREFIX, _OPENTELEMETRY)) and not is_encodable(_unescaped(value)):
-            yield f"{variable} holds bytes that are no UTF-8, or half of a character"
+            yield f"{variable} contains bytes that are not UTF-8, or half of a surrogate pair"
 
 
 def _unescaped(value: str) -> str:
-    """Give the characters that a value has where it is read as JSON, else the value."""
+    """Return the characters of a value that is JSON, otherwise the value."""
     try:
         return json.dumps(json.loads(value), ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""TLS contexts from the files that settings name: whom to trust, and what to show."""
+"""TLS contexts from the files in the settings: trusted authorities and client certificates."""
 
 import ssl
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from streams.settings.settings_base import InvalidSettings
 
 
 def client_ssl_context(setting: str, cafile: Path | None, *, system_too: bool = False) -> ssl.SSLContext:
-    """Make a client's context that trusts the authorities in a file, None for those of the system.
+    """Return a client's context that trusts the authorities in a file; None: those of the system.
 
     Args:
-        setting: names the file in messages.
+        setting: the name of the file's setting, for messages.
         cafile: the file.
-        system_too: trust the system's authorities beside those of the file.
+        system_too: trust the system's authorities in addition.
 
     Raises:
-        InvalidSettings: in one line with the setting, the file and the reason.
+        InvalidSettings: in one line with setting, file and reason.
     """
     if cafile:
         _refuse_unreadable(setting, cafile)
@@ -36,27 +36,27 @@ def load_client_certificate(
     key: tuple[str, Path],
     password: SecretStr | None,
 ) -> None:
-    """Have a context show a certificate to servers that ask for one.
+    """Load a client certificate into a context, for servers that require one.
 
     Args:
         context: is changed.
         certificate: the name of its setting, and its file.
-        key: the same of its key.
-        password: what the key is encrypted with.
+        key: the name of its setting, and its file.
+        password: of an encrypted key.
 
     Raises:
-        InvalidSettings: in one line with the settings, the files and the reason.
+        InvalidSettings: in one line with settings, files and reason.
     """
     for setting, file in (certificate, key):
         _refuse_unreadable(setting, file)
-    # Without a password of ours OpenSSL would ask for one at the terminal, without limit.
+    # Without a password OpenSSL would prompt for one at the terminal, without limit.
     secret = password.get_secret_value() if password else ""
     with _as_invalid_settings(f"{certificate[0]} {certificate[1]} with {key[0]} {key[1]}"):
         context.load_cert_chain(certificate[1], key[1], secret)
 
 
 def _refuse_unreadable(setting: str, file: Path) -> None:
-    """Open a file: OpenSSL does not say which of several is not there."""
+    """Open a file: OpenSSL does not report which of several is missing."""
     with _as_invalid_settings(f"{setting} {file}"), file.open("rb"):
         pass
 
@@ -67,7 +67,7 @@ def _as_invalid_settings(what: str) -> Iterator[None]:
         yield
     except ssl.SSLError as error:
         known = error.reason.replace("_", " ").lower() if error.reason else None
-        reason = known or "no PEM, or encrypted with another password"
+        reason = known or "not PEM, or encrypted with another password"
         raise InvalidSettings(f"{what} cannot be used: {reason}") from None
     except OSError as error:
         raise InvalidSettings(f"{what} cannot be used: {error.strerror or type(error).__name__}") from None

@@ -9,40 +9,42 @@ from pydantic import Field, SecretStr, field_validator
 
 from streams.settings.settings_base import Host, Seconds, SettingsSection
 
-#: RFC 6750, 2.1, allows fewer characters; these are all that can stand in a header without a doubt.
+#: RFC 6750, 2.1, allows fewer characters; these are all that are safe in a header.
 _TOKEN = re.compile(r"[!-~]+")
-#: Shorter ones are guessed. 16 characters of base64 are 96 bits.
+#: Shorter tokens can be guessed; 16 characters of base64 are 96 bits.
 _MIN_TOKEN_CHARACTERS = 16
 
 
 class VerdictSettings(SettingsSection):
-    """Judging over HTTP: who may ask, how much at once, and for how long."""
+    """Judging over HTTP: authentication, publishing and timeout."""
 
     token: SecretStr | None = Field(
         None,
-        description="who asks must send it (Authorization: Bearer); at least 16 characters. A worker judges "
-        "what is posted to /v1/verdicts if it or anonymous is set; truthgate serve always does",
+        description="required in requests (Authorization: Bearer); at least 16 characters. A worker serves "
+        "/v1/verdicts if this or anonymous is set; truthgate serve always does",
     )
     publish: bool = Field(
         False,
-        description="what is judged over HTTP is on the verdict topics too, before its verdict is given; "
+        description="also publish verdicts to the verdict topics, before the HTTP response; "
         "truthgate serve needs kafka.bootstrap_servers for it",
     )
-    anonymous: bool = Field(False, description="whoever reaches the port may ask, without a token")
+    anonymous: bool = Field(
+        False, description="serve requests without a token, from anybody who reaches the port"
+    )
     timeout_seconds: float = Field(
-        10, gt=0, le=60, description="after this an answer is given for review as it is, and never sent"
+        10, gt=0, le=60, description="after this an answer goes to review as it is, and is never sent"
     )
 
     @property
     def are_served_by_workers(self) -> bool:
-        """Whether somebody may ask a worker."""
+        """Whether workers serve verdicts over HTTP."""
         return self.token is not None or self.anonymous
 
     @field_validator("token")
     @classmethod
     def _token_can_be_sent(cls, token: SecretStr | None) -> SecretStr | None:
         value = token.get_secret_value() if token else ""
-        if not value:  # empty is unset, as templates of deployments have it
+        if not value:  # deployment templates write empty for unset
             return None
         if len(value) < _MIN_TOKEN_CHARACTERS or not _TOKEN.fullmatch(value):
             raise ValueError(
@@ -52,52 +54,52 @@ class VerdictSettings(SettingsSection):
 
 
 class FlowSettings(SettingsSection):
-    """How much is in work at once, and how long one answer may take in all."""
+    """The maximum number of answers in progress, and timeouts."""
 
     max_in_flight: int = Field(
-        256, ge=1, le=10_000, description="how many answers one worker has in work at once"
+        256, ge=1, le=10_000, description="maximum number of answers in progress in one worker"
     )
     answer_timeout_seconds: Seconds = Field(60, description="after this an answer goes to review as it is")
     session_timeout_seconds: Seconds = Field(
-        45, description="a worker that the brokers have not heard of for so long loses its partitions"
+        45, description="a worker that the brokers do not hear from for this long loses its partitions"
     )
 
 
 class WebSettings(SettingsSection):
-    """Where health, readiness, metrics and the page for people are served."""
+    """The web server of health, readiness, metrics and the page."""
 
     host: Host = Field(
         "0.0.0.0",  # noqa: S104 - probes and Prometheus come from outside the pod
-        description="the address that is listened on; as shipped every one of the machine",
+        description="address to listen on; the default is all addresses of the machine",
     )
-    port: int = Field(6066, ge=0, le=65535, description="0: any that is free; the log tells which")
-    page: bool = Field(True, description="off: no page at / and no data for it")
+    port: int = Field(6066, ge=0, le=65535, description="0: any free port, which is logged")
+    page: bool = Field(True, description="off: no page at /, and no data for it")
     texts: bool = Field(
         False,
-        description="the page shows blocked answers with their questions to whoever can reach it; "
+        description="the page shows blocked answers with their questions to anybody who can reach it; "
         "off: it shows ids, reasons and the kinds of evidence",
     )
     verdicts: VerdictSettings = VerdictSettings()
 
     @property
     def lacks_access_control(self) -> bool:
-        """Whether what is posted would be judged for all who reach the port, and nobody has said so."""
+        """Whether verdicts would be served to anybody who reaches the port, without an explicit setting."""
         return not (self.verdicts.token or self.verdicts.anonymous or _is_loopback(self.host))
 
 
 class HealthSettings(SettingsSection):
-    """When a worker counts as hung, and what ends it then."""
+    """When a worker counts as hung, and exits."""
 
     stall_timeout_seconds: Seconds = Field(
-        180, description="lag without a commit for this long is a hung worker"
+        180, description="a worker with lag and without a commit for this long is hung"
     )
     kafka_timeout_seconds: Seconds = Field(
-        10, description="Kafka that has not answered for this long makes a worker unready"
+        10, description="a worker is unready if Kafka has not answered for this long"
     )
 
     @property
     def check_interval_seconds(self) -> float:
-        """How often both are checked: three times within the shorter one, at least every five seconds."""
+        """The interval of both checks: a third of the shorter timeout, at most five seconds."""
         return min(5.0, self.kafka_timeout_seconds / 3, self.stall_timeout_seconds / 3)
 
 

@@ -1,4 +1,4 @@
-"""What is message of a failure helps whoever reads it, and quotes nothing that was in work."""
+"""Loggable reasons of failures help the reader and quote no data."""
 
 import re
 import ssl

@@ -71,8 +71,8 @@ def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted:
     [
         ({"security_protocol": "SASL_SSL"}, "needs sasl_username"),
         ({"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER"}, r"needs oauth\.token_url"),
-        ({"security_protocol": "SASL_SSL", **OAUTH, "sasl_mechanism": "PLAIN"}, "oauth is for"),
-        ({"security_protocol": "SSL", **OAUTH}, "oauth is for"),
+        ({"security_protocol": "SASL_SSL", **OAUTH, "sasl_mechanism": "PLAIN"}, "oauth is only for"),
+        ({"security_protocol": "SSL", **OAUTH}, "oauth is only for"),
         ({"security_protocol": "SASL_SSL", **OAUTH, "sasl_username": ""}, "needs sasl_username"),
         ({"security_protocol": "SASL_SSL", **OAUTH, "sasl_password": ""}, "needs sasl_username"),
         ({"ssl_key_password": "secret"}, "ssl_key_password is for"),
@@ -106,9 +106,9 @@ def test_what_no_token_can_be_asked_for_with_is_refused(name: str, value: object
         ("ssl_cafile", None, "No such file or directory"),
         ("ssl_cafile", "no certificate", "no certificate or crl found"),
         ("ssl_certfile", None, "No such file or directory"),
-        ("ssl_certfile", "no certificate", "no PEM, or encrypted with another password"),
+        ("ssl_certfile", "no certificate", "not PEM, or encrypted with another password"),
         ("ssl_keyfile", None, "No such file or directory"),
-        ("ssl_keyfile", "no key", "no PEM, or encrypted with another password"),
+        ("ssl_keyfile", "no key", "not PEM, or encrypted with another password"),
         ("ssl_keyfile", "another", "key values mismatch"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Another deployment that gets in the way is message by its consumer group."""
+"""Conflicting deployments are found by their consumer groups."""
 
 import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata

@@ -41,7 +41,7 @@ def test_other_servers_are_refused(servers: str) -> None:
 
 @pytest.mark.parametrize("servers", ["", " ", " , "])
 def test_that_no_server_is_named_is_reported_as_that(servers: str) -> None:
-    with pytest.raises(ValidationError, match="is empty: name at least one host:port"):
+    with pytest.raises(ValidationError, match="is empty; set at least one host:port"):
         KafkaSettings(bootstrap_servers=servers)
 
 
@@ -100,7 +100,7 @@ def test_a_worker_listens_on_an_address_or_a_name(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["nonsense..host", ".", ".a", "x" * 64, "[::1]", "a:80", "http://a", "a b"])
 def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host: str) -> None:
-    with pytest.raises(ValidationError, match="IP address or the name of a host"):
+    with pytest.raises(ValidationError, match="IP address or a host name"):
         WebSettings(host=host)
 
 

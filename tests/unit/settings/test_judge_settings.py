@@ -43,7 +43,10 @@ def test_a_key_in_the_environment_joins_what_a_file_says(
     [
         ({"BASE_URL": "vllm:8000"}, "SMALL__BASE_URL: should be an http or https URL with a host"),
         ({"BASE_URL": ""}, "SMALL__BASE_URL: should be an http or https URL without user"),
-        ({"BASE_URL": f"http://me:{SECRET}@vllm/v1"}, "without user, query and fragment; a key is api_key"),
+        (
+            {"BASE_URL": f"http://me:{SECRET}@vllm/v1"},
+            "without user, query and fragment; set the key as api_key",
+        ),
         ({"BASE_URL": f"http://vllm/v1?key={SECRET}"}, "without user, query and fragment"),
         ({"MODEL": ""}, "SMALL__MODEL: should not be empty"),
         ({"MODEL": "a\nb"}, "SMALL__MODEL: should be printable"),

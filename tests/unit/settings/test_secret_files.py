@@ -105,7 +105,7 @@ def test_a_secret_that_is_given_twice_is_refused(
     given = {f"{variable(path)}_FILE": str(file), variable(path): "another"}
     for name, value in {**others, **given}.items():
         monkeypatch.setenv(name, value)
-    assert "are both given" in complaint()
+    assert "are both set" in complaint()
 
 
 def test_an_empty_value_or_an_empty_name_is_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,10 +176,10 @@ def test_what_is_not_a_readable_file_is_refused_at_once_and_quoted_only_where_it
     kinds = {
         SECRET: "cannot be read: No such file or directory",
         f"/{SECRET}/{SECRET}": "cannot be read: No such file or directory",
-        str(tmp_path): f"{tmp_path} is no regular file",
-        str(tmp_path / "pipe"): f"{tmp_path}/pipe is no regular file",
+        str(tmp_path): f"{tmp_path} is not a regular file",
+        str(tmp_path / "pipe"): f"{tmp_path}/pipe is not a regular file",
         str(tmp_path / "none"): f"{tmp_path}/none cannot be read: No such file or directory",
-        "/dev/zero": "/dev/zero is no regular file",
+        "/dev/zero": "/dev/zero is not a regular file",
         "x" * 5_000: "cannot be read: File name too long",
     }
     for path, reason in kinds.items():

@@ -69,7 +69,7 @@ def complaint(config: Path | None = None) -> str:
         (
             "TRUTHGATE_SCORING__PIPELINES",
             '{"nl": "nl_core_news_sm", "xx1": "some"}',
-            ["TRUTHGATE_SCORING__PIPELINES: 'xx1' is no language with a lexicon (en, nl)"],
+            ["TRUTHGATE_SCORING__PIPELINES: 'xx1' has no lexicon; known: en, nl"],
         ),
         ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
         (
@@ -126,7 +126,7 @@ def complaint(config: Path | None = None) -> str:
         (
             "TRUTHGATE_RATES__WINDOWS",
             '[{"size_seconds": 60}, {"size_seconds": 3600, "hop_seconds": 60}, {"size_seconds": 3600}]',
-            ["TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is there twice"],
+            ["TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is used twice"],
         ),
         ("TRUTHGATE_ALERTS__THRESHOLDS", "[{", ["TRUTHGATE_ALERTS__THRESHOLDS: should be a list, as JSON"]),
         (
@@ -157,7 +157,7 @@ def complaint(config: Path | None = None) -> str:
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": 0}, {"name": "x", "window_seconds": 9, "rate": 0}]',
-            ["TRUTHGATE_ALERTS__THRESHOLDS: the name x is there twice"],
+            ["TRUTHGATE_ALERTS__THRESHOLDS: the name x is used twice"],
         ),
         (
             "TRUTHGATE_ALERTS__THRESHOLDS",
@@ -346,7 +346,7 @@ def test_a_threshold_of_ones_own_on_a_window_that_is_not_there_is_refused_as_bef
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 600}]')
     mine = '[{"name": "mine", "window_seconds": 3600, "rate": 0.1}]'
     monkeypatch.setenv("TRUTHGATE_ALERTS__THRESHOLDS", mine)
-    assert "window 3600 of threshold mine is no size in rates.windows (600)" in complaint()
+    assert "window 3600 of threshold mine is not a size in rates.windows (600)" in complaint()
 
 
 def test_all_that_is_wrong_is_named_at_once_in_a_line_each(
@@ -375,7 +375,7 @@ def test_a_list_that_lacks_its_wrong_entry_is_not_called_too_short(monkeypatch: 
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 60, "hop_seconds": 120}]')
     assert complaint() == (
         "rates.windows.0: hop_seconds should be at most size_seconds, "
-        "or answers between two windows count in none"
+        "or answers between two windows are not counted"
     )
 
 
@@ -491,7 +491,7 @@ def test_a_variable_that_is_no_text_is_refused_before_answers_fail_of_it(
 ) -> None:
     """Verdicts name the policy, clients the worker, metrics the service: no such record could be written."""
     monkeypatch.setenv(variable, value)
-    assert complaint() == f"{variable} holds bytes that are no UTF-8, or half of a character"
+    assert complaint() == f"{variable} contains bytes that are not UTF-8, or half of a surrogate pair"
 
 
 def test_characters_beyond_the_first_plane_are_text_however_they_are_written(

@@ -1,4 +1,4 @@
-"""What is set and changes nothing is message, with what it depends on; what works is not."""
+"""Settings without effect are reported with the reason; effective ones are not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from streams.settings import Settings, unused_settings
 
 
-def _told(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _unused(sections: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(unused_settings(Settings.model_validate(sections)))
 
 
@@ -33,7 +33,7 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
         ),
         (
             {"translation": {"provider": "google", "base_url": "http://t"}},
-            ["translation.base_url has no effect: translation.provider has no address of its own"],
+            ["translation.base_url has no effect: translation.provider does not take an address"],
         ),
         (
             {"scoring": {"enabled": False, "processes": 3}, "retrieval": {"embedder": "e5"}},
@@ -110,7 +110,7 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
 def test_what_changes_nothing_is_reported_with_what_it_depends_on(
     sections: Mapping[str, Mapping[str, Any]], message: list[str]
 ) -> None:
-    assert _told(sections) == message
+    assert _unused(sections) == message
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_changes_nothing_is_reported_with_what_it_depends_on(
     ],
 )
 def test_what_works_or_is_the_default_is_not_reported(sections: Mapping[str, Mapping[str, Any]]) -> None:
-    assert _told(sections) == []
+    assert _unused(sections) == []
 
 
 def test_an_endpoint_in_a_variable_of_the_sdk_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317")
-    assert _told({"telemetry": {"sampling_ratio": 0.5}}) == []
+    assert _unused({"telemetry": {"sampling_ratio": 0.5}}) == []
