@@ -40,7 +40,9 @@ class DocumentWaiters:
                 await asyncio.wait(futures.values(), timeout=seconds)
         finally:
             for document_id, future in futures.items():
-                self._forget(document_id, future)
+                self._waiting[document_id].discard(future)
+                if not self._waiting[document_id]:
+                    del self._waiting[document_id]
 
     def notify(self, document_ids: Iterable[str]) -> None:
         """Wake the waiters of these documents."""
@@ -48,12 +50,6 @@ class DocumentWaiters:
             for future in self._waiting.get(document_id, ()):
                 if not future.done():
                     future.set_result(None)
-
-    def _forget(self, document_id: str, future: asyncio.Future[None]) -> None:
-        waiting = self._waiting[document_id]
-        waiting.discard(future)
-        if not waiting:
-            del self._waiting[document_id]
 
 
 POLL_SECONDS = 0.25

@@ -1,4 +1,4 @@
-"""Apache Kafka itself, from Python packages alone, for the demo and the tests (extra ``truthgate[demo]``)."""
+"""Apache Kafka from Python packages alone, for the demo and the tests (extra ``truthgate[demo]``)."""
 
 from streams.embedded.cluster import EmbeddedKafka
 from streams.embedded.jars import BrokerFailed, DamagedJar, EmbeddedKafkaError, FetchFailed, MissingExtra

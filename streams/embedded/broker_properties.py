@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
-# Below the ephemeral range of Linux (32768) and macOS (49152): a client that keeps trying a stopped
-# broker could otherwise be given the broker's own port, and even connect to itself.
+# Below the ephemeral range of Linux (32768) and macOS (49152): otherwise a client that retries a stopped
+# broker could be assigned the broker's own port, and even connect to itself.
 _CANDIDATES = range(15_000, 32_000)
 
 
 def is_free(port: int) -> bool:
-    """Say whether a server could listen on this port of the loopback interface now."""
+    """Return whether a server could listen on this loopback port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -25,14 +25,14 @@ def is_free(port: int) -> bool:
 
 
 def is_listening(host: str, port: int) -> bool:
-    """Say whether somebody listens at this address and port now."""
+    """Return whether a server listens at this address and port now."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((host, port)) == 0
 
 
 def free_ports(count: int) -> list[int]:
-    """Choose ``count`` different ports that are free now; a retry is the answer to losing one."""
+    """Return ``count`` different ports that are free now; callers retry if one is taken meanwhile."""
     candidates = random.sample(_CANDIDATES, len(_CANDIDATES))
     return list(islice(filter(is_free, candidates), count))
 
@@ -45,9 +45,9 @@ _SAFE_REPLICATION = 3
 
 @dataclass(frozen=True, slots=True)
 class BrokerPorts:
-    """The ports of one broker; ``proxied`` only where a proxy stands before it.
+    """The ports of one broker; ``proxied`` only behind a proxy.
 
-    ``further`` are those of listeners by names of the caller's.
+    ``extra_listeners`` are those of listeners by names of the caller's choice.
     """
 
     client: int
@@ -58,10 +58,10 @@ class BrokerPorts:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPlan:
-    """What the properties of all brokers have in common.
+    """The common part of all brokers' properties.
 
-    ``proxies`` are the addresses (host:port) that the second listener of each broker advertises;
-    ``host`` is where clients reach the first one and those by names; the others are on loopback.
+    ``proxies`` are the addresses (host:port) that the second listener of each broker advertises; ``host``
+    is the address of the first one and of extra listeners; the others are on loopback.
     """
 
     ports: tuple[BrokerPorts, ...]
@@ -71,7 +71,7 @@ class ClusterPlan:
 
 
 def server_properties(plan: ClusterPlan, index: int, log_dir: Path) -> dict[str, str]:
-    """Give the properties of broker ``index`` (0-based), which is also a controller of the quorum."""
+    """Return the properties of broker ``index`` (0-based), which is also a controller of the quorum."""
     voters = (f"{i + 1}@{LOOPBACK}:{ports.controller}" for i, ports in enumerate(plan.ports))
     listeners, advertised = _listeners(plan, index)
     return {
@@ -91,7 +91,7 @@ def server_properties(plan: ClusterPlan, index: int, log_dir: Path) -> dict[str,
 
 
 def render_properties(properties: Mapping[str, str]) -> str:
-    """Write properties as a Java properties file."""
+    """Render properties as a Java properties file."""
     return "".join(f"{key}={value}\n" for key, value in properties.items())
 
 
@@ -122,14 +122,15 @@ def _replication(brokers: int) -> dict[str, str]:
 
 
 _LIGHTWEIGHT = {
-    # A topic must come from `topics create`, with its settings; one made by a typing error hides it.
+    # Topics must be created by `topics create`, with their configuration; automatic creation hides typing
+    # errors.
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
-    # Few internal partitions: the first consumer group would otherwise wait for 50 to be made.
+    # Few internal partitions: otherwise the first consumer group waits for the creation of 50.
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "1",
     "share.coordinator.state.topic.num.partitions": "1",
-    # The default of 128 MiB does not fit beside the rest in a small heap.
+    # The default of 128 MiB does not fit into a small heap.
     "log.cleaner.dedupe.buffer.size": str(8 * 1024 * 1024),
     "num.network.threads": "2",
     "num.io.threads": "4",

@@ -1,4 +1,4 @@
-"""An Apache Kafka cluster of one or more brokers on this machine, as a context manager."""
+"""An Apache Kafka cluster of one or more local brokers, as a context manager."""
 
 import base64
 import secrets
@@ -25,28 +25,30 @@ _PORT_ATTEMPTS = 5
 
 
 def _new_cluster_id() -> str:
-    # 16 bytes as Kafka writes them; the first is 0 since a leading dash would be taken for an option.
+    # 16 bytes in Kafka's encoding; the first is 0, since a leading dash would be parsed as an option.
     return base64.urlsafe_b64encode(b"\0" + secrets.token_bytes(15)).rstrip(b"=").decode()
 
 
 class EmbeddedKafka:
     """Apache Kafka in KRaft mode: ``with EmbeddedKafka() as kafka: kafka.bootstrap_servers``.
 
-    brokers: how many; with three or more, replication is 3 and ``min.insync.replicas`` 2.
-    host: the address of this machine that clients reach the brokers at.
-    data_dir: where data and logs are kept; None for a temporary folder, removed at the end.
-    properties: server properties that override the chosen ones.
-    proxies: one address (host:port) per broker that its second listener advertises, so that a client
-        which bootstraps there stays behind the proxy; ``proxied`` names the real addresses behind.
-    listeners: names of further listeners of each broker; ``properties`` say what they speak, with
-        ``listener.security.protocol.map``, and ``listening`` tells where.
-    format_options: options of Kafka's storage tool, such as ``--add-scram``.
-    heap_mb: Java heap of each broker. start_timeout: seconds until every broker must answer.
+    The brokers are killed when this process ends, in whatever way.
 
-    When the process that holds the cluster goes away, however it does, its brokers are killed.
+    Args:
+        brokers: their number; with three or more, replication is 3 and ``min.insync.replicas`` 2.
+        host: the local address at which clients reach the brokers.
+        data_dir: the folder of data and logs; None for a temporary one, removed at the end.
+        properties: server properties that override the default ones.
+        proxies: one address (host:port) per broker that its second listener advertises, so that a client
+            which bootstraps there stays behind the proxy; ``proxied`` has the real addresses.
+        listeners: names of extra listeners of each broker; ``properties`` set their protocols in
+            ``listener.security.protocol.map``, and ``listener_servers`` returns their addresses.
+        format_options: options of Kafka's storage tool, e.g. ``--add-scram``.
+        heap_mb: Java heap of each broker.
+        start_timeout: seconds until every broker must answer.
 
     Attributes:
-        brokers: the processes, while there are any; one can be stopped, killed, paused and resumed alone.
+        brokers: the running processes; each can be stopped, killed, suspended and resumed.
 
     Raises:
         EmbeddedKafkaError: see streams.embedded.jars.
@@ -79,12 +81,12 @@ class EmbeddedKafka:
 
     @property
     def addresses(self) -> list[str]:
-        """The address of each broker's client listener, in the order of their indexes."""
+        """The address of each broker's client listener, by index."""
         return [f"{self._plan.host}:{ports.client}" for ports in self._plan.ports]
 
     @property
     def bootstrap_servers(self) -> str:
-        """All addresses, comma separated, as the setting ``kafka.bootstrap_servers`` takes them."""
+        """All addresses, comma-separated, for the setting ``kafka.bootstrap_servers``."""
         return ",".join(self.addresses)
 
     @property
@@ -93,12 +95,12 @@ class EmbeddedKafka:
         return [f"{LOOPBACK}:{ports.proxied}" for ports in self._plan.ports if ports.proxied]
 
     def listener_servers(self, name: str) -> str:
-        """Give where a further listener is, of all brokers, as ``bootstrap_servers`` gives its own."""
+        """Return the addresses of an extra listener of all brokers, as ``bootstrap_servers``."""
         return ",".join(f"{self._plan.host}:{ports.extra_listeners[name]}" for ports in self._plan.ports)
 
     @property
     def pids(self) -> list[int | None]:
-        """The process id of each broker, None where it does not run."""
+        """The process id of each broker, None if it does not run."""
         return [broker.pid for broker in self.brokers]
 
     def start(self) -> Self:
@@ -126,12 +128,12 @@ class EmbeddedKafka:
         self._folder = None
 
     def start_broker(self, index: int) -> None:
-        """Start broker ``index`` again on its data and ports, and wait until it answers."""
+        """Restart broker ``index`` with its data and ports, and wait until it answers."""
         self.brokers[index].launch()
         self.brokers[index].wait_for(lambda view: index + 1 in view.live, self._deadline())
 
     def wait_in_sync(self) -> None:
-        """Wait until every partition has all its replicas in sync, so that the next broker may go."""
+        """Wait until every partition has all its replicas in sync, so that the next broker may stop."""
         deadline = self._deadline()
         for broker in filter(lambda broker: broker.running, self.brokers):
             broker.wait_for(lambda view: view.under_replicated == 0, deadline)
@@ -183,7 +185,7 @@ class EmbeddedKafka:
         )
 
     def _for_each_broker(self, action: Callable[[Broker], None]) -> None:
-        """Do something with all brokers at once; the first error is raised after all have ended."""
+        """Call ``action`` for all brokers concurrently; the first error is raised after all have finished."""
         with ThreadPoolExecutor(max(1, len(self.brokers))) as pool:
             for done in [pool.submit(action, broker) for broker in self.brokers]:
                 done.result()

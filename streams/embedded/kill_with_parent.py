@@ -1,9 +1,11 @@
-"""Run a command that is killed when the process that started it goes away, however it goes.
+"""Run a command that is killed when its starter's process ends, in whatever way.
 
 Usage: ``python kill_with_parent.py COMMAND...`` with a pipe on standard input whose other end only the
-starter holds. The command replaces this process, so signals to its pid reach it; a forked child reads the
-pipe and kills the command at its end. Unlike Linux's ``PR_SET_PDEATHSIG`` this works on macOS and
-does not depend on the thread that started the command. Run by path: it imports nothing of ours.
+    starter
+has. The command replaces this process, so signals to its pid reach it; a forked child reads the pipe and
+kills the command at its end. Unlike Linux's ``PR_SET_PDEATHSIG`` this works on macOS and does not depend on
+the
+starting thread. Run by path: it imports no other module of ours.
 """
 
 import os
@@ -15,7 +17,7 @@ _LOOK_EVERY = 1.0
 
 
 def watch(pipe: int, command: int) -> None:
-    """Wait for the end of ``pipe``, then kill process ``command``; return early when it has ended."""
+    """Wait for the end of ``pipe``, then kill process ``command``; return early if it has ended."""
     while os.getppid() == command:
         readable, _, _ = select.select([pipe], [], [], _LOOK_EVERY)
         if readable and not os.read(pipe, 1024):
@@ -25,7 +27,7 @@ def watch(pipe: int, command: int) -> None:
 
 
 def main(command: list[str]) -> None:
-    """Replace this process by ``command``, leaving a child that watches standard input."""
+    """Replace this process by ``command``, with a child that watches standard input."""
     pid = os.getpid()
     if os.fork() == 0:
         watch(0, pid)

@@ -1,8 +1,8 @@
-"""Write ``jars.lock`` anew: ``python -m streams.embedded.lock_jars`` after changing a version below.
+"""Update ``jars.lock``: ``python -m streams.embedded.lock_jars`` after changing a version below.
 
-Resolves the dependencies of Apache Kafka and records the SHA-256 of each jar as it is fetched now;
-read the difference before committing it. A log4j coordinate must not be added: the resolver would
-then choose an old kafka-clients; slf4j-simple serves as the logger instead.
+Resolves the dependencies of Apache Kafka and writes the SHA-256 of each jar as downloaded now; review the
+difference before committing it. Do not add a log4j coordinate: the resolver would then choose an old
+kafka-clients; slf4j-simple is the logger instead.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _HEADER = (
 
 
 def resolve(repository: Path) -> list[Artifact]:
-    """Resolve every jar that Kafka needs at run time; POMs are kept in ``repository``."""
+    """Return every jar that Kafka needs at run time; POMs are stored in ``repository``."""
     context = MavenContext(repo_cache=repository)
     wanted = [
         context.create_dependency(replace(Coordinate.parse(coordinate), scope="compile"))
@@ -34,7 +34,7 @@ def resolve(repository: Path) -> list[Artifact]:
 
 
 def line(artifact: Artifact) -> str:
-    """Fetch one jar and give its line of the lock file."""
+    """Download one jar and return its line of the lock file."""
     digest = hashlib.sha256(artifact.resolve().read_bytes()).hexdigest()
     return f"{digest}  {artifact.groupId}:{artifact.artifactId}:{artifact.version}\n"
 

@@ -82,12 +82,6 @@ def host_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def describe_credentials(settings: KafkaSettings) -> str:
-    """Return the user and mechanism of the settings for messages, without secrets."""
-    kind = "client" if settings.oauth else "user"
-    return f"{kind} {settings.sasl_username!r} with {settings.security_protocol} {settings.sasl_mechanism}"
-
-
 def _password(settings: KafkaSettings) -> str:
     return settings.sasl_password.get_secret_value() if settings.sasl_password else ""
 
@@ -293,7 +287,9 @@ def _refusal(settings: KafkaSettings, reason: Exception) -> str | None:
         return f": no token: {reason.args[0]}"
     # aiokafka reports a wrong SCRAM signature as ValueError; so does the lookup of an invalid host name.
     if isinstance(reason, (*_REFUSALS, ValueError)) and not isinstance(reason, OSError | UnicodeError):
-        return f" refuses {describe_credentials(settings)}: {error_line(reason)}"
+        kind = "client" if settings.oauth else "user"
+        by = f"{settings.security_protocol} {settings.sasl_mechanism}"
+        return f" refuses {kind} {settings.sasl_username!r} with {by}: {error_line(reason)}"
     failure = find_tls_error(reason)
     if failure is None:
         return None

@@ -1,1 +1,1 @@
-"""What is told about the work, beside the work: metrics and logs."""
+"""Observability: metrics, traces, logs and health."""

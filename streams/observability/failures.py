@@ -1,4 +1,4 @@
-"""The two ways in which work on an answer fails: bad data, or an infrastructure failure."""
+"""The two kinds of failures: bad data and infrastructure failures, and what logs may say of them."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class Stage(StrEnum):
-    """Where on its way an answer was when it failed; the value of ``dlq.stage``."""
+    """The stage in which an answer failed; the value of ``dlq.stage``."""
 
     DECODE = "decode"
     VALIDATE = "validate"
@@ -19,13 +19,14 @@ class Stage(StrEnum):
 
 
 class BadAnswer(Exception):
-    """This one answer cannot be judged, now or later; it goes to the dead letters.
+    """This answer cannot be judged, now or later; it goes to the dead letters.
 
     Args:
         stage: where it failed.
         error_class: a stable code or the name of an exception class.
-        message: what was wrong, in a sentence. It goes into the dead letter only, beside the
-            original bytes, and never into a log: it may quote the customer.
+        message: the reason, in a sentence. It goes only into the dead letter, with the original bytes,
+            and
+            never into a log: it may quote the customer.
         attempts: how often the failing step was tried.
     """
 
@@ -38,10 +39,10 @@ class BadAnswer(Exception):
 
 
 class InfrastructureFailure(Exception):
-    """Something that every answer needs is gone; the worker ends before it acknowledges anything.
+    """Something that every answer needs is missing; the worker exits before it acknowledges anything.
 
-    ``exit_code`` is 3 when a service cannot be reached, 70 when the worker itself is broken, and 2 when a
-    service refuses a setting.
+    ``exit_code`` is 3 if a service is unreachable, 70 if the worker itself is broken, and 2 if a service
+    refuses a setting.
     """
 
     def __init__(self, message: str, exit_code: int = 3) -> None:
@@ -57,33 +58,31 @@ EXIT_SOFTWARE = 70
 EXIT_UNREACHABLE = 3
 
 
-#: Where our own code is: what it was about is told by its place, more than by that of a library.
-_OURS = tuple(str(Path(__file__).parents[1] / name) + os.sep for name in ("streams", "scoring", "schemas"))
+#: The folders of our own code: its position says more about an error than that of a library.
+_OWN_FOLDERS = tuple(
+    str(Path(__file__).parents[1] / name) + os.sep for name in ("streams", "scoring", "schemas")
+)
 
 
 def loggable_reason(error: BaseException) -> str:
-    """Say what went wrong and where, without the text of an exception that may quote what it was given.
+    """Return what failed and where, without the text of an exception, which may quote its input.
 
-    An error of the operating system is told with its code and meaning, any other with its class; and each
-    with the place in our code where it came up.
+    An error of the operating system is reported by code and meaning, any other by its class; each with
+    the position in our code.
     """
-    return f"{_error_code(error)}{_error_location(error)}"
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return _error_code(error)
+    own = [frame for frame in frames if frame.filename.startswith(_OWN_FOLDERS)]
+    frame = (own or frames)[-1]
+    path = Path(frame.filename)
+    return f"{_error_code(error)} at {path.parent.name}/{path.name}:{frame.lineno}"
 
 
 def _error_code(error: BaseException) -> str:
     kind = type(error).__name__
     if not isinstance(error, OSError) or error.errno is None:
         return kind
-    # The number of an error of TLS is OpenSSL's own.
+    # The number of a TLS error is OpenSSL's own.
     code = kind if isinstance(error, ssl.SSLError) else errno.errorcode.get(error.errno, kind)
     return f"{code} ({error.strerror})"
-
-
-def _error_location(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if frame.filename.startswith(_OURS)]
-    if not frames:
-        return ""
-    frame = (ours or frames)[-1]
-    path = Path(frame.filename)
-    return f" at {path.parent.name}/{path.name}:{frame.lineno}"

@@ -1,4 +1,4 @@
-"""Health: pure rules over observed progress, with an injected clock."""
+"""Health: rules over observed progress, without I/O."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,9 +11,9 @@ from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, Infr
 
 @dataclass(frozen=True, slots=True)
 class PartitionProgress:
-    """What was seen of one partition: the committed offset and whether answers wait behind it.
+    """The observed state of one partition: its committed offset and its lag.
 
-    ``in_work``: whether work on one of them has begun, so that its time limits count.
+    ``in_progress``: whether work on one of its answers has begun, so that its timeouts run.
     """
 
     committed: int
@@ -22,16 +22,16 @@ class PartitionProgress:
 
 
 class Health:
-    """Collects observations and says what is wrong, if anything.
+    """Collects observations and reports failures.
 
-    A worker is unhealthy when a partition of its own has answers waiting and its committed
-    offset has not moved for ``stall_timeout`` seconds, when its event loop or Kafka has been silent
-    for that long, or when it has waited longer than it may for what it needs, such as its consumer group.
-    A partition of which no answer is in work, while another one with a backlog gets on, only waits for its
-    turn: the worker has more to do than it can, and ending it would make that worse.
+    A worker is unhealthy if one of its partitions has waiting answers and its committed offset has not
+    moved for ``stall_timeout`` seconds, if its event loop or Kafka has been silent for that long, or if
+    it has waited longer than permitted for a requirement, e.g. its consumer group. A partition without an
+    answer in progress, while another one with a backlog advances, only waits for its turn: the worker has
+    more work than it can do, and a restart would make that worse.
 
-    Kafka that has been silent for ``kafka_timeout`` seconds makes it unready, and nothing else: a restart
-    would not help. Nobody can do anything meanwhile, so no other wait is measured in that time.
+    If Kafka has been silent for ``kafka_timeout`` seconds, the worker is only unready: a restart would
+    not help. Other waiting times do not count meanwhile, because nothing can be done.
 
     The methods may be called from any thread: each writes or reads one reference.
     """
@@ -39,8 +39,8 @@ class Health:
     def __init__(
         self, stall_timeout: float, kafka_timeout: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._limit = stall_timeout
-        self._kafka_limit = min(kafka_timeout, stall_timeout)
+        self._stall_timeout = stall_timeout
+        self._kafka_timeout = min(kafka_timeout, stall_timeout)
         self._clock = clock
         self._beat_at = clock()
         self._kafka_answered_at: float | None = None
@@ -53,11 +53,11 @@ class Health:
         self._impairments: tuple[Callable[[], str | None], ...] = ()
 
     def record_heartbeat(self) -> None:
-        """Note that the event loop goes round."""
+        """Record that the event loop is running."""
         self._beat_at = self._clock()
 
     def kafka_answered(self) -> None:
-        """Note that the brokers have just told what they were asked."""
+        """Record that the brokers have just answered."""
         now = self._clock()
         if self.kafka_failure():
             silence = self.kafka_silence or 0.0
@@ -66,30 +66,30 @@ class Health:
         self._kafka_answered_at, self._kafka_says = now, None
 
     def kafka_failed(self, error_type: str) -> None:
-        """Note that the brokers did not tell what they were asked, with the class of the exception."""
+        """Record that the brokers did not answer, with the class of the exception."""
         self._kafka_says = error_type
 
     def kafka_unmonitored(self) -> None:
-        """Note that nobody asks the brokers any more, so that their silence means nothing."""
+        """Record that the brokers are no longer asked, so their silence means nothing."""
         self._kafka_answered_at = None
 
     def observe(self, progress: Mapping[TP, PartitionProgress]) -> None:
-        """Take in the state of the partitions that this worker owns now, as the brokers have told it."""
+        """Record the state of the partitions that this worker owns, as reported by the brokers."""
         self.kafka_answered()
         now = self._clock()
         self._stuck_since = {
             tp: self._stuck_since.get(tp, now)
-            if self._is_stalled(tp, seen) and not self._waits_for_others(seen, progress)
+            if self._is_stalled(tp, seen) and not self._is_queued(seen, progress)
             else now
             for tp, seen in progress.items()
         }
         self._last = dict(progress)
 
     def set_waiting_for(self, reason: str | None, timeout: float | None = None) -> None:
-        """Say what the worker waits for before it can judge answers, or None when it is ready.
+        """Record what the worker waits for before it can judge answers, or None if it is ready.
 
-        Waiting for the same reason for longer than ``at_most`` seconds is a problem; None where
-        something else limits the wait.
+        Waiting for one reason longer than ``timeout`` seconds is a failure; None if something else
+        limits it.
         """
         if reason != self._waits_for:
             self._waits_since = self._clock()
@@ -97,58 +97,59 @@ class Health:
 
     @property
     def kafka_silence(self) -> float | None:
-        """For how many seconds the brokers have told nothing, None while nobody asks them."""
+        """The seconds since the brokers last answered, None while they are not asked."""
         answered_at = self._kafka_answered_at
         return None if answered_at is None else self._clock() - answered_at
 
     def kafka_failure(self) -> InfrastructureFailure | None:
-        """Return what to say of brokers that do not answer, or None when they do."""
+        """Return the failure of brokers that do not answer, or None if they do."""
         silence = self.kafka_silence
-        if silence is None or silence <= self._kafka_limit:
+        if silence is None or silence <= self._kafka_timeout:
             return None
         says = f" ({self._kafka_says})" if self._kafka_says else ""
         return InfrastructureFailure(f"Kafka has not answered for {silence:.0f} s{says}", EXIT_UNREACHABLE)
 
     def add_impairment_check(self, check: Callable[[], str | None]) -> None:
-        """Have ``by`` asked, from any thread, what keeps a worker that is ready from doing all it should.
+        """Add a check for what a ready worker cannot do; called from any thread.
 
-        No restart and no other worker would help, so it makes nothing unready.
+        Neither a restart nor another worker would help, so an impairment does not make the worker
+        unready.
         """
         self._impairments = (*self._impairments, check)
 
     @property
     def impairments(self) -> tuple[str, ...]:
-        """What a worker cannot do though it is ready; a sentence each."""
-        return tuple(found for by in self._impairments if (found := by()))
+        """What a ready worker cannot do, one sentence each."""
+        return tuple(found for check in self._impairments if (found := check()))
 
     @property
     def unready_reason(self) -> str | None:
-        """Why the worker cannot judge answers now, or None when it can."""
+        """Why the worker cannot judge answers now, or None if it can."""
         if failure := self.failure() or self.kafka_failure():
             return str(failure)
         return f"waiting for {self._waits_for}" if self._waits_for else None
 
     def partition_progress(self) -> dict[TP, tuple[int, float]]:
-        """Return lag and seconds without a commit of each own partition; nothing while Kafka is silent.
+        """Return lag and seconds without a commit of each owned partition; nothing while Kafka is silent.
 
-        What was true before the silence says nothing of now, and would look well for ever.
+        The state before the silence says nothing about now, and would look healthy forever.
         """
         if self.kafka_failure():
             return {}
         return {tp: (seen.lag, self._stuck_for(tp) if seen.lag else 0.0) for tp, seen in self._last.items()}
 
     def failure(self) -> InfrastructureFailure | None:
-        """Return what is wrong, for which the worker has to end, or None when it gets on."""
-        stood = self._clock() - self._beat_at
-        if stood > self._limit:
-            return _broken(f"the event loop has stood still for {stood:.0f} s")
+        """Return the failure that the worker must exit for, or None."""
+        blocked = self._clock() - self._beat_at
+        if blocked > self._stall_timeout:
+            return _broken(f"the event loop has been blocked for {blocked:.0f} s")
         if silent := self.kafka_failure():
-            return silent if (self.kafka_silence or 0.0) > self._limit else None
+            return silent if (self.kafka_silence or 0.0) > self._stall_timeout else None
         waited = self._clock() - self._waits_since
         if self._waits_for and self._waits_at_most and waited > self._waits_at_most:
             return _broken(f"has been waiting for {self._waits_for} for {waited:.0f} s")
         for tp, (_, stuck) in self.partition_progress().items():
-            if stuck > self._limit:
+            if stuck > self._stall_timeout:
                 return _broken(
                     f"partition {tp.partition} has answers waiting and no commit for {stuck:.0f} s"
                 )
@@ -162,7 +163,7 @@ class Health:
         before = self._last.get(tp)
         return before is not None and seen.lag > 0 and before.lag > 0 and before.committed == seen.committed
 
-    def _waits_for_others(self, seen: PartitionProgress, progress: Mapping[TP, PartitionProgress]) -> bool:
+    def _is_queued(self, seen: PartitionProgress, progress: Mapping[TP, PartitionProgress]) -> bool:
         return not seen.in_progress and any(self._makes_progress(tp, other) for tp, other in progress.items())
 
     def _makes_progress(self, tp: TP, seen: PartitionProgress) -> bool:

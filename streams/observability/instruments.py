@@ -1,10 +1,10 @@
-"""Instruments that `/metrics` and OTLP show alike, each from one definition; those of the process.
+"""Instruments shown alike by `/metrics` and OTLP, each with one definition; process metrics.
 
-A metric ``truthgate.x`` of OpenTelemetry is ``truthgate_x`` in Prometheus, with the unit and ``_total``
-behind it where these conventions ask for them; a label ``error.type`` is ``error_type``.
+An OpenTelemetry metric ``truthgate.x`` is ``truthgate_x`` in Prometheus, with unit and ``_total`` as these
+conventions require; a label ``error.type`` is ``error_type``.
 
-What is counted is kept here and shown when it is asked for: a count of the SDK costs some ten times as
-much, since it looks at its labels anew each time. Distributions are the SDK's own.
+Counters are kept here and read on demand: a counter of the SDK costs some ten times as much, since it
+processes its labels each time. Histograms are the SDK's own.
 """
 
 import math
@@ -28,13 +28,13 @@ from scoring.values.scored_answer import SCORER_VERSION
 
 log = structlog.get_logger(__name__)
 
-#: What stands in a label for a value that is none of the known ones, as OpenTelemetry has it.
+#: The label of an unknown value, as in OpenTelemetry.
 OTHER = "_OTHER"
 
-#: More combinations of labels than this are a mistake or an attack: what is new counts as OTHER.
+#: More label combinations are a mistake or an attack: further ones count as OTHER.
 _MAX_LABEL_SETS = 1_000
 
-#: How Prometheus writes the units that occur here; what stands in braces is a remark.
+#: Prometheus' suffixes of the units used here; a unit in braces is an annotation.
 _UNITS = {"s": "_seconds", "By": "_bytes"}
 
 LabelValues = tuple[str, ...]
@@ -42,7 +42,7 @@ LabelValues = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class MetricLabel:
-    """A label by its name in OTLP, and the values that it can have; none where they are not a fixed set."""
+    """A label by its OTLP name, and its values; empty if they are not a fixed set."""
 
     name: str
     values: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ ERROR_TYPE = MetricLabel("error.type")
 
 @dataclass(frozen=True, slots=True)
 class MetricDefinition:
-    """What a metric is: its name in OTLP, unit (UCUM), labels, meaning, and what to look at when it moves.
+    """A metric's OTLP name, unit (UCUM), labels, meaning, and what to check when it changes.
 
     A histogram has the upper bounds of its buckets.
     """
@@ -78,12 +78,12 @@ class MetricDefinition:
         return f"{name}_total" if self.kind == "counter" else name
 
     def attributes(self, values: LabelValues) -> dict[str, str]:
-        """Give the labels with these values, which stand in their order; one without a value is left out."""
+        """Return the labels with these values, in the order of the definition; empty values are omitted."""
         return {label.name: value for label, value in zip(self.labels, values, strict=True) if value}
 
 
 class Counter:
-    """Counts, for ever upwards. May be used from any thread."""
+    """A monotonic counter. Thread-safe."""
 
     def __init__(self, definition: MetricDefinition, at_zero: Collection[LabelValues]) -> None:
         self._definition = definition
@@ -91,15 +91,15 @@ class Counter:
         self._lock = threading.Lock()
 
     def add(self, *labels: str, number: float = 1) -> None:
-        """Count ``number`` more; ``labels`` are the values in the order of the definition."""
+        """Add ``number``; ``labels`` are the values in the order of the definition."""
         self._add(labels, number)
 
     def add_and_check_first(self, *labels: str) -> bool:
-        """Count one more; say whether it is the first with these labels, such as to log each kind once."""
+        """Add one; return whether it is the first with these labels, e.g. to log each kind once."""
         return not self._add(labels, 1)
 
     def _add(self, labels: LabelValues, number: float) -> float:
-        """Return the total before."""
+        """Return the previous total."""
         with self._lock:
             if labels not in self._totals and len(self._totals) >= _MAX_LABEL_SETS:
                 labels = (OTHER,) * len(labels)
@@ -108,14 +108,14 @@ class Counter:
         return before
 
     def observations(self, _: CallbackOptions) -> Iterable[Observation]:
-        """Give all totals."""
+        """Return all totals."""
         return _observations(self._definition, dict(self._totals))
 
 
 class Gauge:
-    """Shows what is, not what was: labels that are not given any more are gone.
+    """A gauge of current values: labels that are no longer set disappear.
 
-    Read from any thread; to be changed from one at a time.
+    Read from any thread; changed by one at a time.
     """
 
     def __init__(self, definition: MetricDefinition) -> None:
@@ -123,15 +123,15 @@ class Gauge:
         self._read: Callable[[], Mapping[LabelValues, float]] = dict
 
     def set(self, value: float, *labels: str) -> None:
-        """Show ``value`` for these labels, beside what is shown for others."""
+        """Set the value of these labels, and keep those of others."""
         self.replace({**self._read(), labels: value})
 
     def replace(self, values: Mapping[LabelValues, float]) -> None:
-        """Show these values by their labels, and nothing else."""
+        """Replace all values, by their labels."""
         self._read = lambda: values
 
     def set_function(self, read: Callable[[], float | None]) -> None:
-        """Show what ``read`` gives whenever it is asked, from any thread; nothing for None and NaN."""
+        """Read the value from a function on demand, from any thread; None and NaN are not shown."""
 
         def known() -> Mapping[LabelValues, float]:
             value = read()
@@ -140,16 +140,16 @@ class Gauge:
         self._read = known
 
     def set_labelled_function(self, read: Callable[[], Mapping[LabelValues, float]]) -> None:
-        """Show what ``read`` gives by its labels, whenever it is asked, from any thread."""
+        """Read the values by labels from a function on demand, from any thread."""
         self._read = read
 
     def observations(self, _: CallbackOptions) -> Iterable[Observation]:
-        """Give what there is now."""
+        """Return the current values."""
         return _observations(self._definition, self._read())
 
 
 class Histogram:
-    """Measures a distribution. May be used from any thread."""
+    """A histogram. Thread-safe."""
 
     def __init__(
         self, definition: MetricDefinition, record: Callable[[float, Mapping[str, str]], None]
@@ -158,28 +158,28 @@ class Histogram:
         self._record = record
 
     def record(self, value: float, *labels: str) -> None:
-        """Take in one value; ``labels`` stand in the order of the definition."""
+        """Record one value; ``labels`` are in the order of the definition."""
         self._record(value, self._definition.attributes(labels))
 
 
 class Instruments:
-    """Makes the instruments of one worker; nothing of it is shared with others in the process.
+    """Creates the instruments of one worker, independent of others in the process.
 
     Args:
-        resource: what all of it is said of.
-        readers: who reads the metrics beside ``registry``, such as an OTLP exporter.
+        resource: the resource of all metrics.
+        readers: metric readers in addition to ``registry``, e.g. an OTLP exporter.
     """
 
     def __init__(self, resource: Resource | None = None, readers: Sequence[MetricReader] = ()) -> None:
         self.registry = CollectorRegistry()
         self.sections: dict[str, list[MetricDefinition]] = {}
-        # One scope, so its name beside every sample would say nothing.
+        # There is one scope, so its name in every sample would be redundant.
         page = PrometheusMetricReader(scope_info_enabled=False, registry=self.registry)
         self._provider = MeterProvider([page, *readers], resource, shutdown_on_exit=False)
         self._meter = self._provider.get_meter("truthgate", SCORER_VERSION)
 
     def begin_section(self, section: str) -> None:
-        """Put what is made from now on under this heading of the reference."""
+        """Start a section of the reference for the following instruments."""
         self.sections[section] = []
 
     def counter(
@@ -191,10 +191,10 @@ class Instruments:
         unit: str = "",
         at_zero: Collection[LabelValues] | None = None,
     ) -> Counter:
-        """Make a counter; ``at_zero`` are the labels that are shown before anything is counted.
+        """Create a counter; ``at_zero`` are the labels shown before anything is counted.
 
-        Left out, these are all combinations where all values are known, since a rate that begins with
-        the first event misses it.
+        The default is all combinations of known values, since a rate that begins with the first event
+        misses it.
         """
         definition = self._defined(MetricDefinition("counter", name, unit, labels, description, look_at))
         if at_zero is None:
@@ -206,7 +206,7 @@ class Instruments:
     def observable_counter(
         self, name: str, description: str, look_at: str, read: Callable[[], float | None], *, unit: str = ""
     ) -> None:
-        """Make a counter of what is counted elsewhere; shows what ``read`` gives, nothing for None."""
+        """Create a counter read from a function on demand; None is not shown."""
         self._defined(MetricDefinition("counter", name, unit, (), description, look_at))
 
         def observations(_: CallbackOptions) -> Iterable[Observation]:
@@ -215,7 +215,7 @@ class Instruments:
         self._meter.create_observable_counter(name, [observations], unit, description)
 
     def gauge(self, name: str, description: str, look_at: str, *labels: MetricLabel, unit: str = "") -> Gauge:
-        """Make a gauge."""
+        """Create a gauge."""
         definition = self._defined(MetricDefinition("gauge", name, unit, labels, description, look_at))
         gauge = Gauge(definition)
         self._meter.create_observable_gauge(name, [gauge.observations], unit, description)
@@ -230,7 +230,7 @@ class Instruments:
         bounds: Iterable[float],
         unit: str = "",
     ) -> Histogram:
-        """Make a histogram with these upper bounds of its buckets; one without any value is not shown."""
+        """Create a histogram with these upper bounds of its buckets; without values it is not shown."""
         buckets = tuple(map(float, bounds))
         definition = self._defined(
             MetricDefinition("histogram", name, unit, labels, description, look_at, buckets)
@@ -241,10 +241,10 @@ class Instruments:
         return Histogram(definition, made.record)
 
     def close(self, seconds: float) -> None:
-        """Let the readers show what is left, for about that long at most."""
+        """Flush the readers, for about ``seconds`` at most."""
         try:
             self._provider.shutdown(timeout_millis=seconds * 1000)
-        except Exception as error:  # noqa: BLE001 - the SDK's; the work is done, and must not end badly for this
+        except Exception as error:  # noqa: BLE001 - any error of the SDK: the work is done
             log.warning("metrics_not_closed", error_type=type(error).__name__)
 
     def _defined(self, definition: MetricDefinition) -> MetricDefinition:
@@ -256,25 +256,24 @@ def _observations(definition: MetricDefinition, values: Mapping[LabelValues, flo
     return [Observation(float(value), definition.attributes(labels)) for labels, value in values.items()]
 
 
-_SUFFIXES = {"By": "_bytes", "s": "_seconds", "": ""}
-_LOOK_AT_MEMORY = "`flow.max_in_flight`; what judges are processes of their own, not counted here."
+_LOOK_AT_MEMORY = "`flow.max_in_flight`; scoring processes are not counted here."
 _LOOK_AT_START = "The last log lines before it."
-_LOOK_AT_FILES = "What grows among the open files and connections of the process."
+_LOOK_AT_FILES = "Growing numbers of open files and connections."
 
 
 class ProcessMetrics:
-    """The instruments of the worker's main process; on systems without ``/proc`` only the build is shown."""
+    """Metrics of the worker's main process; on systems without ``/proc`` only the build."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._collector = ProcessCollector(registry=None)
         self.ready = instruments.gauge(
             "truthgate.ready",
             "Whether the worker can judge answers (1), as `/readyz` says.",
-            "What `/readyz` says it waits for; the log.",
+            "The reason in `/readyz`; the log.",
         )
         self._build = instruments.gauge(
             "truthgate.build_info",
-            "What runs: always 1.",
+            "The running versions: always 1.",
             "More than one version: a deployment under way.",
             MetricLabel("version"),
             MetricLabel("python"),
@@ -282,19 +281,19 @@ class ProcessMetrics:
         self._build.set(1, SCORER_VERSION, platform.python_version())
         instruments.observable_counter(
             "process.cpu",
-            "CPU time that the process has used, without the processes that judge.",
-            "Near 1 a second: the event loop is the bottleneck; more workers.",
+            "CPU time of the process, without scoring processes.",
+            "Near 1 per second: the event loop is the bottleneck; add workers.",
             self._reading("process_cpu_seconds"),
             unit="s",
         )
         for name, unit, meaning, look_at in (
             ("process.resident_memory", "By", "Resident memory of the process.", _LOOK_AT_MEMORY),
             ("process.virtual_memory", "By", "Virtual memory of the process.", _LOOK_AT_MEMORY),
-            ("process.start_time", "s", "When the process began, since 1970.", _LOOK_AT_START),
+            ("process.start_time", "s", "Start time of the process, since 1970.", _LOOK_AT_START),
             ("process.open_fds", "", "Open file descriptors.", _LOOK_AT_FILES),
-            ("process.max_fds", "", "How many file descriptors may be open.", "The limit of the system."),
+            ("process.max_fds", "", "Maximum number of open file descriptors.", "The limit of the system."),
         ):
-            family = name.replace(".", "_") + _SUFFIXES[unit]
+            family = name.replace(".", "_") + _UNITS.get(unit, "")
             instruments.gauge(name, meaning, look_at, unit=unit).set_function(self._reading(family))
 
     def _reading(self, family: str) -> Callable[[], float | None]:

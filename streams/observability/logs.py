@@ -1,7 +1,7 @@
-"""Structured log lines on standard error. Customers' texts never appear in them.
+"""Structured log lines on standard error, without customers' texts.
 
-A library does not know what is private: it puts into its lines the records that it handles, and exceptions
-whose text quotes them. Lines of our own say only what they mean to.
+A library does not know what is private: its lines contain the records that it processes, and exceptions that
+quote them. Our own lines contain only intended values.
 """
 
 import logging
@@ -25,18 +25,18 @@ from structlog.typing import EventDict
 
 from streams.settings import LogSettings
 
-#: The coordinator of a group is made when the first group of a cluster comes, and moves when a broker does.
+#: A group's coordinator is created with the first group of a cluster, and moves with brokers.
 _COORDINATOR: Final = (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
     NotCoordinatorForGroupError,
 )
-#: Beginnings of lines of aiokafka, each with the errors that it must be about, if with any. What does not
-#: mend itself is told by the worker in its own words: it is not ready, or ends.
+#: Prefixes of aiokafka's lines, with the errors that they must be about, if any. Problems that do not resolve
+#: themselves are reported by the worker: it is unready, or exits.
 _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
     "Group Coordinator Request failed": _COORDINATOR,
     "FindCoordinator Request failed": _COORDINATOR,
-    # It follows from another line that has the reason; alone it says no more than that the coordinator moved.
+    # It follows a line with the reason; alone it only says that the coordinator moved.
     "Marking the coordinator dead": (),
     "Heartbeat failed for group %s because it is rebalancing": (),
     "Heartbeat failed for group %s: generation id": (),
@@ -45,10 +45,10 @@ _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
 
 
 class FalseAlarmFilter(logging.Filter):
-    """Makes lines for debugging of false alarms.
+    """Lowers false alarms to level debug.
 
     Args:
-        level: what is below is not written.
+        level: lower levels are not written.
     """
 
     def __init__(self, level: int) -> None:
@@ -56,7 +56,7 @@ class FalseAlarmFilter(logging.Filter):
         self._level = level
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record in place; say whether it is still to be written."""
+        """Change the record in place; return whether it is to be written."""
         if record.name.startswith("aiokafka.") and _is_harmless(record):
             record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
         return record.levelno >= self._level
@@ -70,35 +70,21 @@ def _is_harmless(record: logging.LogRecord) -> bool:
     return False
 
 
-class EmptyErrorFilter(logging.Filter):
-    """Puts the type of an error without a text in its place."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record in place; it is written in any case."""
-        if isinstance(record.args, tuple):
-            record.args = tuple(map(_type_if_empty, record.args))
-        return True
-
-
-def _type_if_empty(argument: object) -> object:
-    return type(argument).__name__ if isinstance(argument, BaseException) and not str(argument) else argument
-
-
-#: Their lines repeat for as long as a collector is away: one a minute is enough to know.
+#: These libraries repeat lines while a collector is unreachable: one a minute is enough.
 _REPETITIVE = ("opentelemetry", "grpc")
 _MINUTE_SECONDS = 60.0
 
-#: Where exceptions come from whose text is about connections and files, not about what is sent.
+#: Modules whose exceptions are about connections and files, not about data.
 _SAFE_MODULES = ("aiokafka.", "ssl.")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class PrivacyFilter(logging.Filter):
-    """Takes values and exceptions out of the arguments of libraries' lines, before these are put together."""
+    """Redacts values and exceptions in the arguments of libraries' lines, and names empty errors by type."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record in place; it is never refused."""
+        """Change the record in place; it is always written."""
         if isinstance(record.msg, dict):  # ours
             return True
         if isinstance(record.args, Mapping):
@@ -106,13 +92,13 @@ class PrivacyFilter(logging.Filter):
         elif record.args:
             record.args = tuple(map(_redacted, record.args))
         elif record.name == "asyncio":
-            # It writes tasks and callbacks into its lines with all that they hold.
+            # asyncio writes tasks and callbacks with all their contents.
             record.msg = str(record.msg).partition("\n")[0].partition("(")[0]
         return True
 
 
 class OncePerMinuteFilter(logging.Filter):
-    """Lets one line a minute through of each of the libraries that repeat themselves."""
+    """Passes one line a minute of each repetitive library."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -120,7 +106,7 @@ class OncePerMinuteFilter(logging.Filter):
         self._last: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Say whether the line is to be written."""
+        """Return whether the line is to be written."""
         library = record.name.partition(".")[0]
         if library not in _REPETITIVE:
             return True
@@ -134,7 +120,7 @@ class OncePerMinuteFilter(logging.Filter):
 def redact_traceback(_: Any, __: str, event: EventDict) -> EventDict:
     """Render the traceback of a library's line with the classes of its exceptions, without their texts.
 
-    A processor of structlog, for the lines of others.
+    A structlog processor for foreign lines.
     """
     if info := event.pop("exc_info", None):
         event["exception"] = "\n".join(_traceback(info))
@@ -144,7 +130,7 @@ def redact_traceback(_: Any, __: str, event: EventDict) -> EventDict:
 def _redacted(value: object) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"
-    if isinstance(value, BaseException) and not _has_safe_text(value):
+    if isinstance(value, BaseException) and not (str(value) and _has_safe_text(value)):
         return type(value).__name__
     return value
 
@@ -154,14 +140,14 @@ def _has_safe_text(error: BaseException) -> bool:
 
 
 def _traceback(info: _ExcInfo) -> Iterator[str]:
-    """Give the lines of a traceback, what was raised last at its end."""
+    """Yield the lines of a traceback, the last exception at the end."""
     kind, error, where = info
-    spoken = {f"{type(one).__name__}: {one}" for one in _chain(error) if _has_safe_text(one)}
+    safe = {f"{type(one).__name__}: {one}" for one in _chain(error) if _has_safe_text(one)}
     for stack in reversed(extract(kind, error, where, show_locals=False).stacks):
         for frame in stack.frames:
             yield f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
         whole = f"{stack.exc_type}: {stack.exc_value}"
-        yield whole if whole in spoken else stack.exc_type
+        yield whole if whole in safe else stack.exc_type
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -172,19 +158,19 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-#: Libraries whose everyday lines say nothing to an operator; their warnings stay. Those of clients of HTTP
-#: have URLs in them, and with some translators URLs have texts in them.
+#: Libraries whose routine lines do not help operators; their warnings are written. Lines of HTTP clients
+#: contain URLs, and URLs of some translators contain texts.
 _QUIET = (
     *("aiokafka", "faust", "mode", "asyncio", "aiohttp", "opentelemetry", "grpc"),
     *("httpcore", "httpcore2", "httpx", "httpx2", "urllib3"),
 )
 
-#: Their warnings quote the headers of records, which may hold anything.
+#: Their warnings quote headers of records, which may contain anything.
 _SILENT = ("opentelemetry.trace", "opentelemetry.attributes")
 
 
 def configure_logging(settings: LogSettings) -> None:
-    """Send all log lines, the libraries' too, through one renderer to standard error."""
+    """Write all log lines, including the libraries', through one renderer to standard error."""
     level = logging.getLevelNamesMapping()[settings.level.upper()]
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -200,7 +186,7 @@ def configure_logging(settings: LogSettings) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    for each in (FalseAlarmFilter(level), EmptyErrorFilter(), OncePerMinuteFilter(), PrivacyFilter()):
+    for each in (FalseAlarmFilter(level), OncePerMinuteFilter(), PrivacyFilter()):
         handler.addFilter(each)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -216,7 +202,7 @@ def configure_logging(settings: LogSettings) -> None:
 
 
 def add_trace_context(_: Any, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Name the trace that the line belongs to, where there is one, as W3C Trace Context writes it."""
+    """Add the ids of the current trace, if any, in the format of W3C Trace Context."""
     context = get_current_span().get_span_context()
     if context.is_valid:
         event["trace_id"] = format_trace_id(context.trace_id)
@@ -225,7 +211,7 @@ def add_trace_context(_: Any, __: str, event: structlog.typing.EventDict) -> str
 
 
 def _rendering(settings: LogSettings) -> list[structlog.typing.Processor]:
-    # Tracebacks are rendered without local variables: these hold questions and answers.
+    # Tracebacks are rendered without local variables, which contain questions and answers.
     terminal = sys.stderr.isatty()
     if settings.format == "console" or (settings.format == "auto" and terminal):
         return [

@@ -1,8 +1,7 @@
 """OTLP exporters over gRPC or HTTP, and the reasons of failed exports.
 
-Only what cannot quote what was exported is taken from there: statuses, and errors of connections.
-
-The SDK's own variables (``OTEL_EXPORTER_OTLP_...``) count for what the settings leave open.
+Reasons contain only what cannot quote exported data: status codes, and errors of connections. The SDK's own
+variables (``OTEL_EXPORTER_OTLP_...``) apply to unset settings.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
     from opentelemetry.sdk.trace.export import SpanExporter
 
-#: They say again and again what is said once in their place.
+#: These loggers repeat what is reported once here.
 _REPETITIVE: Final = "opentelemetry.exporter"
 _SILENT: Final = "opentelemetry.sdk._shared_internal"
-#: Statuses of gRPC that are given without anybody having read what was sent: the details are about the way.
+#: gRPC statuses set without reading the data: their details are about the connection.
 _CONNECTION_STATUSES: Final = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 
 
 class _ExportErrorHandler(logging.Handler):
-    """Keeps the last reason that each thread was told."""
+    """Stores the last reason per thread."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -50,23 +49,12 @@ _EXPORT_ERRORS: Final = _ExportErrorHandler()
 
 
 def capture_export_errors() -> None:
-    """Take the exporters' lines in place of the log; may be called again."""
+    """Handle the exporters' lines here instead of in the log; idempotent."""
     exporters = logging.getLogger(_REPETITIVE)
     exporters.addHandler(_EXPORT_ERRORS)
     exporters.setLevel(logging.WARNING)
     exporters.propagate = False
     logging.getLogger(_SILENT).setLevel(logging.CRITICAL)
-
-
-def clear_export_error() -> None:
-    """Begin to listen to what this thread exports next."""
-    _EXPORT_ERRORS.last.reason = None
-
-
-def last_export_error() -> str | None:
-    """Return why this thread's last export failed, as far as its exporter has said."""
-    reason: str | None = getattr(_EXPORT_ERRORS.last, "reason", None)
-    return reason
 
 
 def _reasons(arguments: tuple[Any, ...]) -> Iterator[str]:
@@ -82,7 +70,7 @@ def _reasons(arguments: tuple[Any, ...]) -> Iterator[str]:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return what the error of a connection comes from, such as a name that is not known."""
+    """Return the root cause of a connection error, e.g. an unknown host name."""
     while (deeper := error.__cause__ or error.__context__) is not None:
         error = deeper
     return error
@@ -92,39 +80,39 @@ log = structlog.get_logger(__name__)
 
 _ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
-#: Where OTLP is served over HTTP, by its specification; 4317 is gRPC's.
+#: The OTLP port for HTTP, by the specification; 4317 is for gRPC.
 _HTTP_PORT = 4318
 
 
 def is_export_enabled(settings: TelemetrySettings) -> bool:
-    """Whether anything is to be exported at all."""
+    """Return whether any export is configured."""
     disabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return bool(settings.otlp_endpoint or os.environ.get(_ENDPOINT)) and not disabled
 
 
 def span_exporter(settings: TelemetrySettings) -> SpanExporter:
-    """Make what exports spans."""
+    """Return the exporter of spans."""
     return cast("SpanExporter", _exporter(settings, "traces", "trace_exporter", "OTLPSpanExporter"))
 
 
 def log_exporter(settings: TelemetrySettings) -> LogRecordExporter:
-    """Make what exports log records and events."""
+    """Return the exporter of log records and events."""
     return cast("LogRecordExporter", _exporter(settings, "logs", "_log_exporter", "OTLPLogExporter"))
 
 
 def metric_exporter(settings: TelemetrySettings) -> MetricExporter:
-    """Make what exports metrics."""
+    """Return the exporter of metrics."""
     return cast("MetricExporter", _exporter(settings, "metrics", "metric_exporter", "OTLPMetricExporter"))
 
 
-#: An exporter gives up without a word where its time is too short to try again.
+#: An exporter gives up silently if no time is left for a retry.
 _UNKNOWN_ERROR = "no success within the time for an export"
 
 
 class ReportingExporter:
-    """An exporter that says in the log when it begins to fail, and when it works again; not each time.
+    """An exporter that logs when it begins to fail, and when it recovers; not each time.
 
-    Everything but ``export`` is that of the exporter itself.
+    Everything except ``export`` is delegated.
     """
 
     def __init__(self, exporter: Any, signal: str, endpoint: str) -> None:
@@ -143,13 +131,17 @@ class ReportingExporter:
 
     def export(self, *arguments: Any, **named: Any) -> Any:
         """Export a batch; one that fails is lost."""
-        clear_export_error()
+        _EXPORT_ERRORS.last.reason = None
         try:
             result = self._exporter.export(*arguments, **named)
         except Exception as error:
             self._note(loggable_reason(error))
             raise
-        self._note(None if result.name == "SUCCESS" else last_export_error() or _UNKNOWN_ERROR)
+        self._note(
+            None
+            if result.name == "SUCCESS"
+            else getattr(_EXPORT_ERRORS.last, "reason", None) or _UNKNOWN_ERROR
+        )
         return result
 
     def _note(self, failure: str | None) -> None:
@@ -165,27 +157,27 @@ class ReportingExporter:
 def _exporter(settings: TelemetrySettings, signal: str, module: str, name: str) -> ReportingExporter:
     grpc = _over_grpc(settings)
     arguments = _arguments(settings) if grpc else _http_arguments(settings, signal)
-    # Imported where it is needed: the packages of gRPC and HTTP are slow.
+    # Imported on demand: the packages of gRPC and HTTP load slowly.
     found = import_module(f"opentelemetry.exporter.otlp.proto.{'grpc' if grpc else 'http'}.{module}")
     return ReportingExporter(getattr(found, name)(**arguments), signal, _endpoint(settings, signal))
 
 
 def _endpoint(settings: TelemetrySettings, signal: str) -> str:
-    """Return where a signal goes; the SDK's own variables count where the settings do not say."""
-    named = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT") or os.environ.get(_ENDPOINT)
-    return settings.otlp_endpoint or named or ""
+    """Return a signal's endpoint; the SDK's own variables apply if the setting is unset."""
+    variable = os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT") or os.environ.get(_ENDPOINT)
+    return settings.otlp_endpoint or variable or ""
 
 
 def _over_grpc(settings: TelemetrySettings) -> bool:
-    if named := os.environ.get(_PROTOCOL):
-        return named == "grpc"
+    if protocol := os.environ.get(_PROTOCOL):
+        return protocol == "grpc"
     parts = urlsplit(settings.otlp_endpoint or os.environ.get(_ENDPOINT, ""))
     return parts.port != _HTTP_PORT and parts.path in {"", "/"}
 
 
 def _arguments(settings: TelemetrySettings) -> dict[str, Any]:
-    """Return what the settings say; certificates and the timeout are the SDK's own variables (OTEL_...)."""
-    # gRPC takes names of headers in small letters only, and to HTTP it is all one.
+    """Return arguments from the settings; certificates and timeout are the SDK's own variables (OTEL_...)."""
+    # gRPC accepts only lower-case header names, and HTTP ignores case.
     headers = {name.lower(): value.get_secret_value() for name, value in settings.otlp_headers.items()}
     return {"endpoint": settings.otlp_endpoint or None, "headers": headers or None}
 

@@ -1,9 +1,7 @@
 """Span attributes by OpenTelemetry's semantic conventions, and trace context in headers.
 
-Neither the client's address nor what it says of itself is among them: both may tell who a person is.
-
-What comes in is a stranger's: anything that is not exactly one valid ``traceparent`` counts as none, and a
-``tracestate`` that is not valid is left out.
+The client's address and user agent are not included: both may identify a person. Incoming context is
+untrusted: anything but exactly one valid ``traceparent`` is ignored, and so is an invalid ``tracestate``.
 """
 
 from typing import Final
@@ -17,15 +15,15 @@ from streams.kafka.kafka_records import Headers, ReceivedRecord
 
 Attributes = dict[str, AttributeValue]
 
-#: Whoever sends a key may send anything: no identifier is longer.
+#: A sender may use any key; this is the maximum length of an exported identifier.
 _IDENTIFIER_CHARACTERS: Final = 256
 
 _SYSTEM: Final = {"messaging.system": "kafka"}
 
 
 def process_attributes(received: ReceivedRecord, group: str, client_id: str) -> Attributes:
-    """Describe the processing of one record."""
-    described: Attributes = {
+    """Return the attributes of processing one record."""
+    attributes: Attributes = {
         **_SYSTEM,
         "messaging.operation.name": "process",
         "messaging.operation.type": "process",
@@ -38,12 +36,12 @@ def process_attributes(received: ReceivedRecord, group: str, client_id: str) -> 
         **_key_attributes(received.key),
     }
     if received.value is None:
-        described["messaging.kafka.message.tombstone"] = True
-    return described
+        attributes["messaging.kafka.message.tombstone"] = True
+    return attributes
 
 
 def send_attributes(topic: str, key: bytes | None, client_id: str) -> Attributes:
-    """Describe the sending of one record."""
+    """Return the attributes of sending one record."""
     return {
         **_SYSTEM,
         "messaging.operation.name": "send",
@@ -55,17 +53,17 @@ def send_attributes(topic: str, key: bytes | None, client_id: str) -> Attributes
 
 
 def send_batch_attributes(topic: str, messages: int, client_id: str) -> Attributes:
-    """Describe the sending of several records at once."""
+    """Return the attributes of sending a batch of records."""
     return {**send_attributes(topic, None, client_id), "messaging.batch.message_count": messages}
 
 
 def sent_record_attributes(partition: int, offset: int) -> Attributes:
-    """Say where a record that was sent has come to stand."""
+    """Return the attributes of a sent record's position."""
     return {"messaging.destination.partition.id": str(partition), "messaging.kafka.offset": offset}
 
 
 def exportable_identifier(value: str | bytes) -> str:
-    """Return an identifier as it can be exported: valid UTF-8, and not too long."""
+    """Return an identifier that can be exported: valid UTF-8 with a maximum length."""
     encoded = value.encode("utf-8", "backslashreplace") if isinstance(value, str) else value
     return encoded[: 4 * _IDENTIFIER_CHARACTERS].decode("utf-8", "backslashreplace")[:_IDENTIFIER_CHARACTERS]
 
@@ -75,26 +73,26 @@ def _key_attributes(key: bytes | None) -> Attributes:
 
 
 def request_attributes(method: str, route: str, scheme: str) -> Attributes:
-    """Describe the handling of one request."""
+    """Return the attributes of one HTTP request."""
     return {"http.request.method": method, "http.route": route, "url.path": route, "url.scheme": scheme}
 
 
 def response_attributes(status: int, code: str | None) -> Attributes:
-    """Say what a request was answered with; ``code`` names the problem, if there was one."""
-    told: Attributes = {"http.response.status_code": status}
-    return told if code is None else {**told, "error.type": code}
+    """Return the attributes of an HTTP response; ``code`` is that of its problem, if any."""
+    status_code: Attributes = {"http.response.status_code": status}
+    return status_code if code is None else {**status_code, "error.type": code}
 
 
 _PARENT, _STATE = "traceparent", "tracestate"
 _FIELDS = frozenset({_PARENT, _STATE})
-#: W3C Trace Context asks for no more of a ``tracestate``, and its ``traceparent`` has 55 characters.
+#: W3C Trace Context requires support for this length of ``tracestate``; ``traceparent`` has 55 characters.
 _MAX_HEADER_BYTES = 512
 
 _propagator = TraceContextTextMapPropagator()
 
 
 class _HeaderGetter(Getter[Headers]):
-    """Reads headers as the propagator wants them."""
+    """Reads headers for the propagator."""
 
     def get(self, carrier: Headers, key: str) -> list[str] | None:
         found = [value for name, value in carrier if name == key]
@@ -113,14 +111,14 @@ _header_getter = _HeaderGetter()
 
 
 def extract_context(headers: Headers) -> Context | None:
-    """Return the context that a record came with, or None where it has none that is valid."""
+    """Return the trace context of a record, or None if it has no valid one."""
     if not any(name == _PARENT for name, _ in headers):
         return None
     return _propagator.extract(headers, Context(), _header_getter) or None
 
 
 def inject_context(headers: Headers) -> Headers:
-    """Return the headers with the context of the current span in the place of theirs, if they have any."""
+    """Return the headers with the current span's context, which replaces theirs."""
     carrier: dict[str, str] = {}
     _propagator.inject(carrier)
     others = tuple((name, value) for name, value in headers if name not in _FIELDS)

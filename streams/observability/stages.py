@@ -1,4 +1,4 @@
-"""The stages of an answer's way: each is timed, and shown as a span where the answer is traced."""
+"""Stages of the pipeline: each is timed, and a span if the answer is traced."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ AddFinished = Callable[[Span, Iterable[Timing]], None]
 
 
 def ignore_timing(stage: str, seconds: float) -> None:
-    """Take no notice of how long a stage took."""
+    """Ignore how long a stage took."""
 
 
 class Stages:
-    """Times stages, and opens a span for each below the current one, if that is recorded.
+    """Times stages, and creates a span for each below the current one, if that is recorded.
 
-    It never begins a trace: where no span is current, or one that is not sampled, it only times.
+    It never starts a trace: without a sampled current span it only measures times.
 
     Args:
-        tracer: makes the spans; without one there are none.
-        observe: called with the name of each stage and the seconds that it took, however it ended.
-        add_finished: makes spans of what was timed elsewhere, below the one that it is given.
+        tracer: creates the spans; None for none.
+        observe: called with each stage's name and duration in seconds, also after a failure.
+        add_finished: creates spans from timings of elsewhere, below the given span.
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class Stages:
         kind: SpanKind = SpanKind.INTERNAL,
         attributes: Attributes | None = None,
     ) -> StageTimer:
-        """Time what is inside as the stage ``name``, and show it as a span of that name, or as ``span``.
+        """Time the body as the stage ``name``, and create a span of that name, or named ``span``.
 
-        One that is not ``shown`` is only timed.
+        With ``traced`` False it is only timed.
         """
         return StageTimer(
             self._tracer if traced else None, span or name, kind, attributes, name, self._observe
@@ -76,18 +76,18 @@ class Stages:
     def span(
         self, name: str, attributes: Attributes | None = None, kind: SpanKind = SpanKind.INTERNAL
     ) -> StageTimer:
-        """Show what is inside as a span, a part of a stage."""
+        """Create a span for the body, as a part of a stage."""
         return StageTimer(self._tracer, name, kind, attributes, None, self._observe)
 
     def add_timings(self, timings: Iterable[Timing]) -> None:
-        """Show what was timed elsewhere, such as in a scoring process, as parts of the current stage."""
+        """Add parts of the current stage that were timed elsewhere, e.g. in a scoring process."""
         if self._add_finished is not None and (span := get_current_span()).is_recording():
             self._add_finished(span, timings)
 
 
 @dataclass(slots=True)
 class StageTimer:
-    """One stage or part, to be used once, as a context; see :class:`Stages`."""
+    """A context manager for one use that times one stage or part; see :class:`Stages`."""
 
     _tracer: Tracer | None
     _name: str
@@ -100,7 +100,7 @@ class StageTimer:
     _token: Any = field(default=None, init=False)
 
     def __enter__(self) -> Span:
-        """Begin; gives the span, which records nothing where the answer is not traced."""
+        """Start; returns the span, which records nothing if the answer is not traced."""
         self._began = perf_counter()
         if self._tracer is None:
             return INVALID_SPAN
@@ -113,7 +113,7 @@ class StageTimer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """End the span, and observe how long it took."""
+        """End the span, and report the duration."""
         if self._token is not None:
             detach(self._token)
             if error is not None:
@@ -125,7 +125,7 @@ class StageTimer:
 
 @contextmanager
 def managed_span(span: Span) -> Iterator[None]:
-    """Make a span the current one, say on it what fails inside, and end it."""
+    """Make a span the current one, mark it as failed if the body fails, and end it."""
     with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield
@@ -135,11 +135,11 @@ def managed_span(span: Span) -> Iterator[None]:
 
 
 def mark_failed(span: Span, error: BaseException) -> None:
-    """Say on a span what it failed of; not in the error's words, which may be the customer's."""
+    """Mark a span as failed, without the error's text, which may quote the customer."""
     span.set_attribute("error.type", error_type(error))
     span.set_status(Status(StatusCode.ERROR))
 
 
 def error_type(error: BaseException) -> str:
-    """Return the code of what is wrong with one answer, else the name of the exception's class."""
+    """Return the code of a bad answer, otherwise the name of the exception's class."""
     return error.error_class if isinstance(error, BadAnswer) else type(error).__name__

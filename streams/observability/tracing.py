@@ -1,4 +1,4 @@
-"""Opens and closes tracing. Without an endpoint there is none."""
+"""Tracing: the providers of spans and events. Without an endpoint there are none."""
 
 from __future__ import annotations
 
@@ -27,34 +27,30 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.sampling import Sampler
 
 _VARIABLE = re.compile(r"OTEL_\w+")
-#: From the first quote to the last: values stand between quotes in what the SDK says, and may be secrets.
+#: From the first to the last quote: the SDK quotes values, which may be secrets.
 _QUOTED = re.compile(r"'.*'|\".*\"")
 
 
 @contextmanager
 def otel_setup_errors() -> Iterator[None]:
-    """Raise InvalidSettings for whatever is raised inside, where the SDK's providers and exporters are made.
+    """Convert any error in the creation of the SDK's providers and exporters to InvalidSettings.
 
-    Its one line tells the reason without values, and the names of the ``OTEL_*`` variables that are set:
-    the SDK seldom says which one it was.
+    Its line has the reason without values, and the names of the ``OTEL_*`` variables that are set: the
+    SDK rarely names the one at fault.
     """
     try:
         yield
     except InvalidSettings:
         raise
     except Exception as error:
-        raise InvalidSettings(_setup_error(error)) from error
-
-
-def _setup_error(error: Exception) -> str:
-    reason = _QUOTED.sub("...", one_line(str(error))) or type(error).__name__
-    variables = sorted(name for name in os.environ if _VARIABLE.fullmatch(name))
-    named = f" (variables that are set: {', '.join(variables)})" if variables else ""
-    return f"telemetry: OpenTelemetry cannot be set up: {reason}{named}"
+        reason = _QUOTED.sub("...", one_line(str(error))) or type(error).__name__
+        variables = sorted(name for name in os.environ if _VARIABLE.fullmatch(name))
+        hint = f" (variables that are set: {', '.join(variables)})" if variables else ""
+        raise InvalidSettings(f"telemetry: OpenTelemetry cannot be set up: {reason}{hint}") from error
 
 
 def otel_resource(settings: KafkaSettings) -> Resource:
-    """Describe this worker; ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` come before ours."""
+    """Return this worker's resource; the variables ``OTEL_SERVICE_NAME`` and so on take precedence."""
     own = {
         "service.name": "truthgate",
         "service.version": SCORER_VERSION,
@@ -64,19 +60,19 @@ def otel_resource(settings: KafkaSettings) -> Resource:
 
 
 _SCOPE = "truthgate"
-#: The semantic conventions that the names of spans and attributes are of.
+#: The semantic conventions of the names of spans and attributes.
 _SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
-#: What is left at the end has so long to leave.
+#: The timeout for exporting the rest at the end.
 _END_SECONDS = 5.0
-#: A trace has some fifteen spans: this is what comes in a burst of five hundred answers.
+#: A trace has some fifteen spans: this is a burst of five hundred answers.
 _QUEUED_SPANS = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """What makes spans, and what emits events; None for all where nothing is traced.
+    """The tracer of spans and the logger of events; all None if nothing is traced.
 
-    ``add_finished`` makes spans of what was timed elsewhere, below the one that it is given.
+    ``add_finished`` creates spans from timings of elsewhere, below the given span.
     """
 
     tracer: Tracer | None = None
@@ -86,11 +82,11 @@ class Tracing:
 
 @asynccontextmanager
 async def open_tracing(settings: Settings) -> AsyncIterator[Tracing]:
-    """Trace as ``telemetry`` says while the context lasts.
+    """Trace as configured in ``telemetry`` while the context is open.
 
-    What cannot be exported is dropped, from a queue of bounded size: nothing ever waits for a collector, but
-    the end, for a few seconds. The providers are this worker's own, never those of the process. Raises
-    InvalidSettings for a certificate that cannot be read and for what the SDK refuses.
+    Spans that cannot be exported are dropped from a bounded queue: nothing waits for a collector, except
+    the end, for a few seconds. The providers belong to this worker, not to the process. Raises
+    InvalidSettings for an unreadable certificate and for anything that the SDK refuses.
     """
     telemetry = settings.telemetry
     if telemetry.sampling_ratio == 0 or not is_export_enabled(telemetry):
@@ -106,15 +102,15 @@ async def open_tracing(settings: Settings) -> AsyncIterator[Tracing]:
 def tracing_from_providers(
     tracers: TracerProvider, processor: SpanProcessor, loggers: LoggerProvider
 ) -> Tracing:
-    """Give what traces by these providers; ``processor`` is that of ``tracers``."""
+    """Return the tracing of these providers; ``processor`` is that of ``tracers``."""
     from opentelemetry.sdk.trace import ReadableSpan  # noqa: PLC0415 - only where it is needed
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415
 
     scope = InstrumentationScope(_SCOPE, SCORER_VERSION, _SCHEMA)
-    described, ids = tracers.resource, tracers.id_generator
+    resource, ids = tracers.resource, tracers.id_generator
 
     def add_finished(parent: Span, timings: Iterable[Timing]) -> None:
-        # A tracer's span, made to be followed while it lasts, costs five times as much.
+        # A tracer's live span costs five times as much.
         above = parent.get_span_context()
         for timing in timings:
             own = SpanContext(
@@ -124,7 +120,7 @@ def tracing_from_providers(
                 timing.name,
                 own,
                 above,
-                described,
+                resource,
                 start_time=timing.start_ns,
                 end_time=timing.end_ns,
                 instrumentation_scope=scope,
@@ -142,13 +138,13 @@ def _providers(settings: Settings) -> tuple[TracerProvider, SpanProcessor, Logge
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    telemetry, described = settings.telemetry, otel_resource(settings.kafka)
+    telemetry, resource = settings.telemetry, otel_resource(settings.kafka)
     spans, logs = span_exporter(telemetry), log_exporter(telemetry)
-    tracers = TracerProvider(_sampler(telemetry), described, shutdown_on_exit=False)
+    tracers = TracerProvider(_sampler(telemetry), resource, shutdown_on_exit=False)
     queued = None if "OTEL_BSP_MAX_QUEUE_SIZE" in os.environ else _QUEUED_SPANS
     processor = BatchSpanProcessor(spans, queued)
     tracers.add_span_processor(processor)
-    loggers = LoggerProvider(described, shutdown_on_exit=False)
+    loggers = LoggerProvider(resource, shutdown_on_exit=False)
     loggers.add_log_record_processor(BatchLogRecordProcessor(logs))
     return tracers, processor, loggers
 
@@ -162,8 +158,8 @@ def _sampler(settings: TelemetrySettings) -> Sampler | None:
 
 
 async def _within(seconds: float, jobs: Sequence[Callable[[], None]]) -> None:
-    """Do what may block for long, all at once, and wait for it so long at most."""
-    # Threads that nobody waits for: an executor's would be waited for at the end of the event loop.
+    """Run blocking jobs concurrently, and wait for them up to a timeout."""
+    # Daemon threads: the event loop would wait for an executor's at its end.
     threads = [threading.Thread(target=job, name="telemetry-end", daemon=True) for job in jobs]
     for thread in threads:
         thread.start()

@@ -30,7 +30,7 @@ POLICY_DESCRIPTIONS: Final = {
     "ask_never": "reasons about which judges are never asked",
     "send_confidence": "minimum confidence of an opinion that an answer is true, to send it",
     "block_confidence": "minimum confidence of an opinion that an answer is untrue, to block it",
-    "hold": "on: nothing is sent automatically; it goes to review instead",
+    "pause": "on: nothing is sent automatically; it goes to review instead",
 }
 
 #: Placeholders in names: a freely chosen key, and any entry of a list.

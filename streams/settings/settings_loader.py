@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,6 @@ from streams.settings.root_settings import (
 )
 from streams.settings.settings_base import ENV_DELIMITER, ENV_PREFIX, InvalidSettings
 from streams.settings.settings_errors import error_messages, variable_hint
-
-Loc = tuple[int | str, ...]
 
 
 class _ArgumentSettings(Settings):
@@ -45,19 +44,13 @@ def usable_settings(error: ValidationError) -> Settings | None:
     values: dict[str, Any] = {}
     for source in reversed(settings_sources(Settings)):
         values = _merge(values, source())
-    places = _places(error)
-    for some in (places, [place[:1] for place in places]):
-        for place in some:
-            _drop(values, place)
-        try:
+    places = [each["loc"] for each in error.errors(include_url=False, include_context=False)]
+    for locations in (places, [place[:1] for place in places]):
+        for loc in locations:
+            _drop(values, loc)
+        with suppress(ValidationError):
             return Settings.model_construct(**dict(_ArgumentSettings(**values)))
-        except ValidationError as further:
-            error = further
     return None
-
-
-def _places(error: ValidationError) -> list[Loc]:
-    return [each["loc"] for each in error.errors(include_url=False, include_context=False)]
 
 
 def _merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:

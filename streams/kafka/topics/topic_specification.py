@@ -209,11 +209,14 @@ def retention_warnings(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
     """Return warnings about a retention below the recommendation, which is the owner's choice."""
     if spec.retention is None:
         return ()
-    kept, size = int(actual.config.get("retention.ms", -1)), int(actual.config.get("retention.bytes", -1))
+    retention, size = (
+        int(actual.config.get("retention.ms", -1)),
+        int(actual.config.get("retention.bytes", -1)),
+    )
     least = round(spec.retention.seconds * _SECOND_MS)
     warnings = []
-    if 0 <= kept < least:
-        warnings.append(f"has retention.ms {kept}, less than {least}: {spec.retention.consequence}")
+    if 0 <= retention < least:
+        warnings.append(f"has retention.ms {retention}, less than {least}: {spec.retention.consequence}")
     if size >= 0:
         warnings.append(f"has retention.bytes {size}, however old they are: {spec.retention.consequence}")
     return tuple(warnings)
@@ -221,19 +224,17 @@ def retention_warnings(spec: TopicSpec, actual: ActualTopic) -> tuple[str, ...]:
 
 def _retention_advice(settings: Settings, topics: Topics) -> Mapping[str, RetentionAdvice]:
     answers = RetentionAdvice(_MIN_RETENTION_SECONDS, "answers that no worker has read by then are lost")
-    letters = RetentionAdvice(
-        _MIN_RETENTION_SECONDS, "dead letters that nobody has looked at by then are lost"
-    )
-    kept = {topics.answers: answers, topics.dead_letters: letters}
+    letters = RetentionAdvice(_MIN_RETENTION_SECONDS, "dead letters that nobody has read by then are lost")
+    advice = {topics.answers: answers, topics.dead_letters: letters}
     if settings.rates.enabled:
         # A new leader reads the verdicts of all windows again that are not final.
         largest = max(window.size_seconds for window in settings.rates.windows)
         counted = RetentionAdvice(
             max(_MIN_RETENTION_SECONDS, largest + settings.rates.retention_seconds),
-            "rates that are counted again after a restart lack the verdicts that are gone",
+            "rates that are recounted after a restart lack the deleted verdicts",
         )
-        kept |= dict.fromkeys(topics.outputs, counted)
-    return kept
+        advice |= dict.fromkeys(topics.outputs, counted)
+    return advice
 
 
 def _common_config(settings: Settings, size: int) -> dict[str, str]:

@@ -48,7 +48,7 @@ async def test_one_that_waits_is_not_ready_and_says_for_what(health: Health) -> 
 async def test_one_that_hangs_is_not_healthy_and_the_reason_is_told() -> None:
     done = await asked(Health(stall_timeout=-1, kafka_timeout=10))
     assert done.returncode == 1
-    assert "the event loop has stood still" in done.stderr
+    assert "the event loop has been blocked" in done.stderr
 
 
 async def test_no_proxy_of_the_environment_is_asked_for_it(health: Health) -> None:

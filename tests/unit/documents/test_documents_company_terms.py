@@ -169,7 +169,7 @@ class Source:
         return TERMS
 
     def cancel(self) -> None:
-        self.error = CompanyTermsError("ended")
+        self.error = CompanyTermsError("cancelled")
 
 
 class Watcher:
@@ -180,7 +180,7 @@ class Watcher:
         if after is None:
             after = asyncio.Event()
             after.set()
-        self.upkeep = TermsUpdater(
+        self.updater = TermsUpdater(
             source, interval, after, on_terms=self.terms.append, on_failure=self._fail, clock=self.clock
         )
 
@@ -191,19 +191,19 @@ class Watcher:
 async def test_nothing_is_built_before_the_documents_are_there() -> None:
     source, after = Source(), asyncio.Event()
     watcher = Watcher(source, after=after)
-    async with watcher.upkeep:
+    async with watcher.updater:
         await asyncio.sleep(0)
         assert source.refreshed == 0
-        assert math.isnan(watcher.upkeep.age)
+        assert math.isnan(watcher.updater.age)
         after.set()
-        await asyncio.wait_for(watcher.upkeep.ready.wait(), 10)
+        await asyncio.wait_for(watcher.updater.ready.wait(), 10)
     assert watcher.terms[0] == TERMS
 
 
-async def test_an_upkeep_that_never_began_ends_at_once() -> None:
-    async with Watcher(Source(), after=asyncio.Event()).upkeep as upkeep:
+async def test_an_updater_that_never_began_ends_at_once() -> None:
+    async with Watcher(Source(), after=asyncio.Event()).updater as updater:
         pass
-    assert not upkeep.ready.is_set()
+    assert not updater.ready.is_set()
 
 
 async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> None:
@@ -211,8 +211,8 @@ async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> N
     source.exists = True
     source.refresh = lambda: TERMS if refreshing.wait(30) else None
     watcher = Watcher(source)
-    async with watcher.upkeep as upkeep:
-        await asyncio.wait_for(upkeep.ready.wait(), 10)
+    async with watcher.updater as updater:
+        await asyncio.wait_for(updater.ready.wait(), 10)
         assert watcher.terms == []
         refreshing.set()
         await eventually(lambda: TERMS in watcher.terms, "they are refreshed")
@@ -222,10 +222,10 @@ async def test_terms_are_refreshed_only_when_due_and_their_age_is_known() -> Non
     source = Source()
     watcher = Watcher(source)
     source.changed = False
-    async with watcher.upkeep as upkeep:
-        await asyncio.wait_for(upkeep.ready.wait(), 10)
+    async with watcher.updater as updater:
+        await asyncio.wait_for(updater.ready.wait(), 10)
         watcher.clock.now += 100
-        await eventually(lambda: upkeep.age == 0, "what is not due agrees")
+        await eventually(lambda: updater.age == 0, "what is not due agrees")
         assert source.refreshed == 1
         source.changed = True
         await eventually(lambda: source.refreshed > 2, "what is due is refreshed")
@@ -236,8 +236,8 @@ async def test_a_failure_is_logged_once_counted_each_time_and_overcome() -> None
     source.error = OSError(28, "No space left on device", "a customer's text")
     watcher = Watcher(source)
     with capture_logs() as lines:
-        async with watcher.upkeep as upkeep:
-            await asyncio.wait_for(upkeep.ready.wait(), 10)
+        async with watcher.updater as updater:
+            await asyncio.wait_for(updater.ready.wait(), 10)
             source.changed = False
             await eventually(lambda: watcher.failures >= 3, "it is tried again though nothing changed")
             source.error = CompanyTermsError("terms.json: is not a table")

@@ -61,7 +61,7 @@ def current(store: DocumentStore, key: str) -> str | None:
     return found.document.text if found else None
 
 
-class Model:
+class TimelineModel:
     """A plain list of the records, asked what the store must say."""
 
     def __init__(self, records: Iterable[DocumentChange]) -> None:
@@ -132,7 +132,7 @@ def test_in_one_partition_the_store_says_what_a_list_of_all_records_says(
     timeline: Timeline, size: int, emptied: DocumentStore
 ) -> None:
     changes = changes_of([(key, text, 0, timestamp) for key, text, _, timestamp in timeline])
-    model = Model(changes)
+    model = TimelineModel(changes)
     emptied.reset(ORIGIN)
     take_in(emptied, changes, size)
     for key in KEYS:
@@ -149,7 +149,7 @@ def test_of_several_partitions_read_in_any_order_the_newest_record_is_current(
     timeline: Timeline, size: int, order: list[int], emptied: DocumentStore
 ) -> None:
     changes = sorted(changes_of(timeline), key=lambda each: order[each.partition])
-    model = Model(changes)
+    model = TimelineModel(changes)
     emptied.reset(ORIGIN)
     take_in(emptied, changes, size)
     assert {key: current(emptied, key) for key in KEYS} == {key: model.current(key) for key in KEYS}
@@ -163,7 +163,7 @@ def test_of_several_partitions_with_differing_texts_every_version_is_in_force_in
 ) -> None:
     differing = [(key, f"text {n}", partition, when) for n, (key, _, partition, when) in enumerate(timeline)]
     changes = sorted(changes_of(differing), key=lambda each: order[each.partition])
-    model = Model(changes)
+    model = TimelineModel(changes)
     emptied.reset(ORIGIN)
     take_in(emptied, changes, size)
     for key in KEYS:

@@ -63,7 +63,7 @@ def test_a_jar_with_another_hash_is_never_put_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _serve(monkeypatch, b"another jar")
-    with pytest.raises(DamagedJar, match=r"thing-1\.0\.jar has another SHA-256"):
+    with pytest.raises(DamagedJar, match=r"thing-1\.0\.jar does not have the SHA-256"):
         ensure_jars(tmp_path / "kafka", Console(quiet=True))
     assert not (tmp_path / "kafka").exists()
 

@@ -67,7 +67,7 @@ async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: 
 async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
     health.set_waiting_for(None)
     clock.now += LIMIT + 1
-    expected = (503, "the event loop has stood still for 181 s\n")
+    expected = (503, "the event loop has been blocked for 181 s\n")
     assert await ask(health, "/healthz") == expected
     assert await ask(health, "/readyz") == expected
 

@@ -130,7 +130,7 @@ def test_an_event_loop_that_is_still_for_longer_than_the_limit_is_the_workers_ow
 ) -> None:
     _observe(health, clock, 10, p0=(0, 100))
     clock.now += 181
-    assert _told(health) == (EXIT_SOFTWARE, "the event loop has stood still for 181 s")
+    assert _told(health) == (EXIT_SOFTWARE, "the event loop has been blocked for 181 s")
 
 
 def test_a_start_that_takes_longer_than_the_limit_is_a_problem(clock: Clock) -> None:
@@ -261,4 +261,4 @@ def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock)
     with watchdog(health, 0.001, end):
         clock.now += 200
         assert ended.wait(5)
-    assert problems == ["the event loop has stood still for 200 s"]
+    assert problems == ["the event loop has been blocked for 200 s"]
