@@ -1,9 +1,11 @@
 """A worker and the command line on translations: with a translator, without one, and with one again."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,8 @@ from tests.support.workers import Worker, changed
 UNAVAILABLE = "translation_unavailable"
 #: What an answer may wait for its translation; the test's deadlines are far beyond it.
 _TIME_LIMIT = 3
+# The breaker stays open for some multiples of the time limit.
+_RECOVERY_SECONDS = 120
 
 
 @pytest.fixture
@@ -66,10 +70,11 @@ class Stream:
 
     async def judged_translated_again(self) -> list[Verdict]:
         """Give the verdicts on answers sent after the worker has found its translator again."""
-        for attempt in range(50):
-            verdicts = await self.judged(f"back-{attempt}", 3)
-            if all(UNAVAILABLE not in verdict.degraded for verdict in verdicts):
-                return verdicts
+        async with asyncio.timeout(_RECOVERY_SECONDS):
+            for attempt in count():
+                verdicts = await self.judged(f"back-{attempt}", 3)
+                if all(UNAVAILABLE not in verdict.degraded for verdict in verdicts):
+                    return verdicts
         raise AssertionError("the worker does not find its translator again")
 
 
