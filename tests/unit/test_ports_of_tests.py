@@ -17,7 +17,7 @@ _NAMED = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]|0\.0\.0\.0):[1-9]|\bport\W
 #: What they name is read and never opened.
 _ONLY_READ = {
     "test_addresses.py",
-    "test_cli_settings.py",
+    "test_settings_errors.py",
     "test_cli_demo_port.py",
     "test_embedded_properties.py",
 }
