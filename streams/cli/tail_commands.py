@@ -159,7 +159,7 @@ def tail(
     A line has time, decision, score, message type, answer id, reasons, the text at fault, the opinions of
     language models, and the documents that were looked up or retrieved, with their versions. Below it are
     the checked claims with the passages they were compared with: ✗ contradicted, ? not found, ≈ similar
-    (with the words that the passage lacks), ✓ supported; --json has all claims. Holds on sending are
+    (with the words that the passage lacks), ✓ supported; --json has all claims. Pauses of sending are
     reported on standard error, at the start and when they change. `truthgate explain` explains one verdict
     in full. An outage of Kafka is reported, and reading continues after it.
 
