@@ -141,7 +141,7 @@ class ReasonShift:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What becomes of the same answers in two runs.
+    """The decisions on the same answers in two runs.
 
     ``before`` and ``after`` are of the rated ones, where there are some. ``decided``, ``scored`` and
     ``reasoned`` are the shares of answers that are decided, scored and reasoned otherwise, None where there

@@ -24,7 +24,7 @@ _SENDABLE_REASONS = frozenset(Reason) - {Reason.MESSAGE_TYPE_NOT_SCORED}
 
 @dataclass(frozen=True, slots=True)
 class SendingRow:
-    """What becomes of rated answers at one threshold of confidence.
+    """The decisions on rated answers at one threshold of confidence.
 
     ``true_sent`` and ``true_blocked`` are shares of the TRUE answers, ``untrue_sent`` and ``untrue_blocked``
     of the FALSE ones; ``untrue_of_sent`` is the share of FALSE ones among all that are sent, ``reviewed`` of

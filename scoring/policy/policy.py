@@ -231,7 +231,7 @@ def decide_with_opinion(
 
     No opinion sends what the checks block; TRUE alone brings it to review. What the checks would send is sent
     only if the opinion is TRUE as well, and otherwise reviewed. What they review is sent or blocked by an
-    opinion. ``may_be_sent``: nothing speaks against sending it. ``declined``: the decision on an answer that
+    opinion. ``may_be_sent``: nothing prevents sending it. ``declined``: the decision on an answer that
     rightly says that it has none.
     """
     if check_decision is Decision.BLOCKED:

@@ -52,7 +52,7 @@ def translation_attributes(outcome: TranslationResult) -> Attributes:
 
 
 def score_attributes(scored_answer: ScoredAnswer) -> Attributes:
-    """Describe an assessment, and where its documents were found parsed, if anywhere."""
+    """Return the attributes of a scored answer, and in which caches the parses of its documents were."""
     described: dict[str, AttributeValue | None] = {
         "truthgate.message_type": scored_answer.message_type.value,
         "truthgate.documents.in_memory": scored_answer.cache_use.hits,

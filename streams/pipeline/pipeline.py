@@ -47,54 +47,54 @@ class Deadline:
     document_seconds: float = 0.0
 
     def for_documents(self) -> float:
-        """Return how long to wait for documents that the answer names."""
+        """Return how long to wait for documents that the answer cites, in seconds."""
         return min(self.document_seconds, self._remaining())
 
     def for_service(self) -> float:
-        """Return how long one service may take: a search, the translation, or the judges together.
+        """Return the timeout of one service in seconds: the search, the translation, or all judges together.
 
-        It is half of what is left: what comes too late to be judged is of no use, and the time of those
-        behind the answer in its conversation is running too.
+        It is half of the remaining time: a result that leaves no time for scoring is of no use, and later
+        answers of the conversation wait.
         """
         return FILE_TIMEOUT_SECONDS if self.at is None else self._remaining() / 2
 
     def for_scoring(self) -> float | None:
-        """Return how long translation and assessment may take together; None without a limit here."""
+        """Return the timeout of translation and scoring together in seconds; None if there is none."""
         return None if self.at is None else self._remaining()
 
     def _remaining(self) -> float:
         return 0.0 if self.at is None else max(0.0, self.at - asyncio.get_running_loop().time())
 
 
-#: Failures that say nothing about the answer at hand: every other answer would meet them too.
+#: Failures that are not the answer's: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
-#: A policy, with the opinions of judges in the order in which they were asked.
+#: The policy: a score and the opinions of the judges, in the order in which they were asked.
 Decide = Callable[[ScoredAnswer, Sequence[Opinion]], PolicyDecision]
-#: Of a pipeline that nobody watches: its stages are neither measured nor shown.
+#: Stages without metrics and spans.
 _UNOBSERVED: Final = Stages()
 
 T = TypeVar("T")
 
 
 def _ignore(scored_answer: ScoredAnswer) -> None:
-    """Take no notice of an assessment."""
+    """Ignore a scored answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The stages of an answer, through these parts, each timed and shown as a span.
+    """The stages from an answer to its verdict, each with its timing and span.
 
     Args:
-        documents: resolves document ids; one not found degrades the verdict (``context_missing``).
-        assessor: scores.
+        documents: looks up document ids; a missing document degrades the verdict (``context_missing``).
+        scorer: scores exchanges.
         decide: the policy.
-        profile: the scorer's, for answers that could not be assessed in time.
-        translation: what is done to an exchange before it is assessed.
-        retriever: finds passages for answers that bring no context; without one these go to review.
-        advise: asks judges about answers in doubt; without it the checks alone decide.
-        stages: times and shows the stages.
-        on_assessment: sees every assessment.
+        profile: the scorer's profile, for answers that could not be scored in time.
+        translation_stage: translates an exchange before it is scored, if need be.
+        retriever: finds passages for answers without context; without a retriever these go to review.
+        ask_judges: asks judges about answers in doubt; without it the checks alone decide.
+        stages: records timings and spans.
+        on_scored: called with every scored answer.
     """
 
     documents: DocumentLookup
@@ -110,7 +110,7 @@ class Pipeline:
     async def verdict(
         self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
     ) -> Verdict:
-        """Take one answer all the way; ``now`` gives the aware time for ``scored_at``.
+        """Return the verdict on one answer; ``now`` returns the aware time for ``scored_at``.
 
         Raises:
             BadAnswer: it cannot be judged, now or later.
@@ -122,16 +122,16 @@ class Pipeline:
             context = await resolve_context(answer, self.documents, limits[0], self.retriever, limits[1])
             _set_attributes(span, attributes.context_attributes, context)
         with map_failures(Stage.SCORE):
-            assessment = await self._score(answer, context, deadline)
-            advice = NO_OPINIONS
+            scored = await self._score(answer, context, deadline)
+            judged = NO_OPINIONS
             if self.ask_judges is not None:
                 exchange = make_exchange(answer, context.scoring_passages)
                 with self.stages.stage("judge") as span:
-                    advice = await self.ask_judges(exchange, assessment, deadline.for_service())
-                    _set_attributes(span, attributes.opinion_attributes, advice)
-                assessment = replace(assessment, degraded=(*assessment.degraded, *advice.degraded))
-            decided = self.decide(assessment, advice.opinions)
-            return make_verdict(answer, assessment, decided, context, now(), advice.priced_opinions)
+                    judged = await self.ask_judges(exchange, scored, deadline.for_service())
+                    _set_attributes(span, attributes.opinion_attributes, judged)
+                scored = replace(scored, degraded=(*scored.degraded, *judged.degraded))
+            decided = self.decide(scored, judged.opinions)
+            return make_verdict(answer, scored, decided, context, now(), judged.priced_opinions)
 
     async def _score(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline
@@ -148,11 +148,11 @@ class Pipeline:
                         _set_attributes(span, attributes.translation_attributes, translated)
                 with self.stages.stage("score") as span:
                     degraded = (*context.degraded, *translated.degraded)
-                    assessment = await self.scorer.score(translated.exchange, degraded)
-                    self.on_scored(assessment)
-                    _set_attributes(span, attributes.score_attributes, assessment)
-                    self.stages.add_timings(assessment.timings)
-                    return assessment
+                    scored = await self.scorer.score(translated.exchange, degraded)
+                    self.on_scored(scored)
+                    _set_attributes(span, attributes.score_attributes, scored)
+                    self.stages.add_timings(scored.timings)
+                    return scored
         except TimeoutError:
             degraded = (Reason.SCORING_TIMEOUT, *context.degraded, *translated.degraded)
             return unscored_answer(self.profile, answer.language, degraded)

@@ -33,7 +33,7 @@ from streams.pipeline.context import ResolvedContext
 #: Evidence of these kinds shows what is wrong: what a rule of the scorer objects to, or a language model.
 FAULTS: Final = FAULT_KINDS.union(Mistake)
 
-#: Claims of these are marked in the answer; what speaks against it most comes first.
+#: Claims with these statuses are marked in the answer, the most contradicting first.
 MARKED_STATUSES: Final = (
     ClaimStatus.CONTRADICTED,
     ClaimStatus.NOT_FOUND,

@@ -15,7 +15,7 @@ from streams.settings import InvalidSettings, Settings
 
 
 class AsyncScorer(Protocol):
-    """Whoever assesses an exchange: the pool of scoring processes, or a stand-in that measures nothing."""
+    """Scores an exchange: the pool of scoring processes, or a stand-in for disabled scoring."""
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Assess one exchange; ``degraded`` are the codes of what is already known to be missing.
@@ -39,7 +39,7 @@ class DisabledScorer:
 
 
 def unscored_answer(profile: str, language: str | None, degraded: tuple[str, ...]) -> ScoredAnswer:
-    """Return the assessment of an answer that nobody could assess: no score.
+    """Return the result for an answer that could not be scored.
 
     ``language`` is what the sender stated; anything but a language code is left out.
     """
@@ -64,9 +64,9 @@ def scorer_options(settings: Settings, *, on_demand: bool = False) -> ScorerOpti
 
 
 def worker_options(settings: Settings) -> ScorerOptions:
-    """Return the options of a worker, which keeps what it has parsed for its processes and its next start.
+    """Return the options of a worker, which caches parses of documents for its processes and its next start.
 
-    Commands that score a file keep nothing: they would leave a copy of the documents that nobody asked for.
+    Commands that score a file do not: they would leave an unexpected copy of the documents on disk.
     """
     scoring = settings.scoring
     options = scorer_options(settings)

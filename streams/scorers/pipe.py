@@ -45,7 +45,7 @@ class _Job:
 
 
 class ScoringPipe(asyncio.Protocol):
-    """Sends exchanges to a scoring process, which assesses them in order, and takes what comes back.
+    """Sends exchanges to a scoring process, which scores them in order, and receives the results.
 
     Several may be sent at once, so that the process never waits for the loop: the first is in work, the
     others lie in the pipe. Time counts for the one in work alone.
@@ -83,7 +83,7 @@ class ScoringPipe(asyncio.Protocol):
     async def score(
         self, exchange: Exchange, degraded: tuple[str, ...], on_done: Callable[[], None]
     ) -> ScoringOutcome:
-        """Have one exchange assessed after those before it.
+        """Have one exchange scored after those before it.
 
         ``on_done`` is called once, when the process is done with it or never had it: that may be later than
         whoever waits for it has given up.

@@ -94,7 +94,7 @@ class ScoringPool:
         self._waiting = 0
 
     async def __aenter__(self) -> Self:
-        """Start the processes and wait until they can assess.
+        """Start the processes and wait until they can score.
 
         Raises InvalidSettings when no scorer can be made of what it is to be built from, and
         InfrastructureFailure when they do not start for another reason.
@@ -161,7 +161,7 @@ class ScoringPool:
                 raise failure
 
     async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoringOutcome:
-        """Have an exchange assessed once; raises ProcessDied, and PipeClosed where it was not begun."""
+        """Have an exchange scored once; raises ProcessDied, and PipeClosed where it was not begun."""
         began = time_ns()
         place = await self._acquire()
         try:

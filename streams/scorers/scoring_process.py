@@ -80,7 +80,7 @@ class ScoringProcess:
         self._ended = False
 
     def start(self) -> Connection:
-        """Start the process, in the place of one that has died, and wait until it can assess.
+        """Start the process, in the place of one that has died, and wait until it can score.
 
         Returns the pipe to it: it takes pairs of an exchange and the codes of what could not be had for it,
         and gives for each, in order, an Assessment or Failed; a Loading and a None may come before.

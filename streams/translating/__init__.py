@@ -1,1 +1,1 @@
-"""The step before assessing that puts an exchange into English."""
+"""The stage before scoring that translates an exchange into English."""

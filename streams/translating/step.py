@@ -16,14 +16,14 @@ NOT_NEEDED = "not_needed"
 
 @dataclass(frozen=True, slots=True)
 class TranslationResult:
-    """An exchange as it is to be assessed, translated where need be, and what that degrades."""
+    """The exchange to be scored, translated if need be, and the reasons by which it is degraded."""
 
     exchange: Exchange
     degraded: tuple[str, ...] = ()
 
 
 class TranslationStage(Protocol):
-    """What is done to an exchange before it is judged."""
+    """Translates an exchange before it is scored."""
 
     async def translate(self, exchange: Exchange, timeout_seconds: float) -> TranslationResult:
         """Translate an exchange if need be, in at most that many seconds.
