@@ -60,7 +60,7 @@ def test_every_answer_of_the_sample_is_judged_and_nothing_stays(tmp_path: Path) 
     told = (tmp_path / "stderr").read_text()
     assert demo.returncode == 0, told
     assert sum(not line.startswith(" ") for line in shown.splitlines()) == 86, "claims are indented"
-    assert "86 answers judged: " in told
+    assert "86 answers scored: " in told
     assert "1 dead letter, 0 lost" in told
     assert told.count(page_of(tmp_path)) >= 3  # health, page and metrics at the start, the page at the end
     assert f"{page_of(tmp_path)}metrics" in told

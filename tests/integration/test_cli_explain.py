@@ -87,7 +87,7 @@ async def test_a_verdict_is_explained_with_its_place_trace_and_repeats_however_f
 def test_a_verdict_that_is_not_there_is_exit_code_1_and_kafka_that_is_away_3(settings: Settings) -> None:
     missing = truthgate("explain", "a-9", environment=variables(settings))
     assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr == "truthgate: there is no a-9 in the verdicts that are kept\n"
+    assert missing.stderr == "truthgate: no verdict a-9 in the verdict topics\n"
     nowhere = variables(settings) | {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY}
     away = truthgate("explain", "a-9", environment=nowhere)
     assert (away.returncode, away.stderr.count("\n")) == (3, 1)

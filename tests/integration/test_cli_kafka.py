@@ -110,7 +110,7 @@ async def test_replay_at_recorded_pace_needs_times_of_which_the_earliest_possibl
     timed = [answer_line(i, produced_at=f"1970-01-01T00:00:{i:02}Z") for i in range(3)]
     file.write_text("\n".join([*timed, answer_line(9)]))
     done = truthgate("replay", file, "--speed", "100", environment=variables(settings))
-    assert (done.returncode, f"{file}, line 4: has no produced_at" in done.stderr) == (1, True)
+    assert (done.returncode, f"{file}, line 4: produced_at: is missing" in done.stderr) == (1, True)
     assert len(await consume_all(settings.kafka, topics.answers)) == 3
 
 
@@ -180,7 +180,7 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
     assert "2 documents published, 1 deleted" in pruned.stderr
     assert published(settings) == {"en/invoice": "en", "nl/nieuw": "nl"}
     missing = truthgate("documents", "show", "nl/factuur", environment=environment)
-    assert (missing.returncode, missing.stderr) == (1, "truthgate: there is no document nl/factuur\n")
+    assert (missing.returncode, missing.stderr) == (1, "truthgate: no document has the id nl/factuur\n")
     nope = truthgate("publish-documents", "--delete", "nope", environment=environment)
     assert (nope.returncode, "--delete nope: there is no such document" in nope.stderr) == (1, True)
     of_one = ("publish-documents", help_pages / "nl", "--language", "nl", "--prune")
@@ -248,7 +248,7 @@ def test_a_translation_does_not_take_the_place_of_its_original(settings: Setting
     dutch = ("publish-documents", help_pages / "nl", "--language", "nl")
     done = truthgate(*dutch, environment=environment)
     assert done.returncode == 1
-    assert "the id invoice is that of a document in en" in done.stderr
+    assert "a document in en has the id invoice" in done.stderr
     assert published(settings) == {"invoice": "en", "factuur": "nl"}
     assert truthgate(*dutch, "--change-language", environment=environment).returncode == 0
     assert published(settings) == {"invoice": "nl", "factuur": "nl"}
@@ -265,7 +265,7 @@ def test_lines_in_no_language_are_refused_and_the_deployment_s_documents_can_be_
     documents.write_text("\n".join(map(json.dumps, (line, other))))
     done = truthgate("publish-documents", documents, environment=environment)
     assert done.returncode == 1
-    assert "line 2: language: 'Klingon' is not a code such as nl or en" in done.stderr
+    assert "line 2: language: 'Klingon' is not a language code; expected e.g. nl or en" in done.stderr
     answers.write_text(answer_line(1, document_ids=["d-1"], question="Can I save?", answer="Click **Save**."))
     scored = truthgate("score", answers, "--from-kafka", environment=environment)
     assert scored.returncode == 0
@@ -418,7 +418,7 @@ def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_befor
     some = truthgate("dead-letters", "replay", *named, environment=environment)
     assert some.returncode == 1
     assert "1 dead letter sent" in some.stderr
-    missing = [place for place in ("0:1", "0:4", "9:1") if f"{place}: there is none" in some.stderr]
+    missing = [place for place in ("0:1", "0:4", "9:1") if f"{place}: does not exist" in some.stderr]
     assert missing == ["0:4", "9:1"]
     again = truthgate("dead-letters", "replay", "--at", "0:1", environment=environment)
     assert again.returncode == 0
@@ -435,7 +435,7 @@ async def test_discarded_letters_are_neither_listed_nor_sent_again(
     some = truthgate("dead-letters", "discard", "--at", "0:1", "--at", "0:9", environment=environment)
     assert some.returncode == 1
     assert "dead letters of 1 record discarded" in some.stderr
-    assert "dead letter 0:9: there is none" in some.stderr
+    assert "dead letter 0:9: does not exist" in some.stderr
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert [json.loads(line)["offset"] for line in listed.stdout.splitlines()] == [0, 2, 3]
     every = truthgate("dead-letters", "replay", "--all", environment=environment)

@@ -33,4 +33,4 @@ async def test_without_a_worker_no_verdict_comes_and_the_answer_waits(
 
 def test_without_topics_it_says_how_to_make_them(settings: Settings) -> None:
     done = truthgate("try", environment=variables(settings))
-    assert (done.returncode, "`truthgate topics create` makes it" in done.stderr) == (2, True)
+    assert (done.returncode, "`truthgate topics create` creates it" in done.stderr) == (2, True)

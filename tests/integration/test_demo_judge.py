@@ -29,7 +29,7 @@ def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tm
     assert "far too small to judge well" in first
     lines = [line for line in demo.stdout.splitlines() if not line.startswith(" ")]  # but no claims
     assert len(lines) == 86
-    assert "86 answers judged: " in demo.stderr
+    assert "86 answers scored: " in demo.stderr
     asked = [line for line in lines if f"[single by {MODEL}: " in line]
     assert 1 <= len(asked) <= 4
     assert any("judge budget spent" in line for line in lines)

@@ -76,7 +76,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
         away += MAX_STORE_AGE_SECONDS
         failure = await asyncio.wait_for(failed, 60)
         assert isinstance(failure, DocumentsLost)
-        assert "out of reach" in str(failure)
+        assert "was unreachable" in str(failure)
     finally:
         failed.cancel()
         await asyncio.wait_for(follower.stop(), 15)

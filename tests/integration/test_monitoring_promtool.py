@@ -86,7 +86,7 @@ def test_a_rate_alert_says_what_happened_and_where_the_runbook_has_it(rules: Pat
             "summary": "Too many untrue answers: guides",
             "description": "At least 35% of the scored answers (message type instruction, language nl, last "
             "5m) are untrue, with 95% confidence, which is above the threshold guides. They are blocked; "
-            "what the chatbot says has become worse.",
+            "the chatbot's answers have become worse.",
             "runbook_url": "streams/monitoring/RUNBOOK.md#truthgatehallucinationratehigh",
         },
     }

@@ -44,6 +44,9 @@ _SOMETIMES = re.compile(
 #: Stands in every text of a customer below, and must stand in no log.
 SECRET = "Zwaluwstaart-4711"
 
+#: Exports by OTLP come, and fail, within a second.
+_QUICK_EXPORT = {"OTEL_METRIC_EXPORT_INTERVAL": "500", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
+
 
 @pytest.fixture
 def quick(settings: Settings) -> Settings:
@@ -112,7 +115,7 @@ async def test_pages_and_counts_agree_with_what_came_out(
         Worker(
             changed(quick, telemetry={"otlp_endpoint": collector.grpc}),
             tmp_path,
-            secrets={"OTEL_METRIC_EXPORT_INTERVAL": "1000"},
+            secrets=_QUICK_EXPORT,
         ) as worker,
     ):
         await eventually(lambda: worker.get("/readyz")[0] == 503, "it is up and not ready", 120)
@@ -215,7 +218,10 @@ async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
     document = KnowledgeDocument("d-1", "nl", SECRET, f"Klik op **{SECRET}**.", answers[0].produced_at)
     documents = [Outgoing(Codec().encode(document), b"d-1"), Outgoing(SECRET.encode(), b"d-2")]
     noisy = with_retrieval(changed(quick, log={"level": "debug"}, encoding={"json_input": True}))
-    with hanging_collector() as nobody, Worker(_exporting(noisy, nobody), tmp_path) as worker:
+    with (
+        hanging_collector() as nobody,
+        Worker(_exporting(noisy, nobody), tmp_path, secrets=_QUICK_EXPORT) as worker,
+    ):
         worker.wait_ready()
         await produce(quick.kafka, topics.documents, documents)
         await produce(quick.kafka, topics.answers, [outgoing(a, Codec()) for a in answers[:10]] + nonsense)
