@@ -121,7 +121,7 @@ class RecentAnswers:
         self.number += {key: each.located.verdict for key, each in self._kept.items()} != before
 
     def select(self, verdict_filter: VerdictFilter, most: int) -> AnswerList:
-        """Return those that pass the sieve, newest first, ``most`` of them at most."""
+        """Return those that match the filter, newest first, ``most`` of them at most."""
         number, kept = self.number, [each.located.verdict for each in self._kept.values()]
         passed = [verdict for verdict in kept if verdict_filter.matches(verdict)]
         shown = tuple(summarize_answer(verdict, texts=self._texts) for verdict in passed[:most])

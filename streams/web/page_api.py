@@ -165,7 +165,7 @@ class _AnswersQuery:
         return (*self.names, str(self.within), str(self.shown))
 
     def to_filter(self, now: float) -> VerdictFilter:
-        """Return the sieve that lets just that through; ``now`` is in seconds since 1970."""
+        """Return the filter of this query; ``now`` is in seconds since 1970."""
         chosen = (frozenset({name} if name else ()) for name in self.names)
         decisions, languages, message_types, reasons = chosen
         ago = min(timedelta(seconds=self.within), _MAX_AGE) if self.within else None

@@ -54,16 +54,16 @@ IDLE_TIMEOUT_SECONDS = 30.0
 
 
 class Connections:
-    """Makes the server's ends of connections, and ends those that only take up room.
+    """Creates the server's connections, and closes idle ones.
 
-    A client that sends no whole request, or does not read its answer, within ``patience`` seconds
-    is cut off. Where there are too many, the one that has been quiet for longest makes room for
-    the next: a probe always gets in. One whose request is at work here waits for us, and is left alone.
+    A connection is closed if its client sends no complete request, or does not read its response, for
+    ``idle_timeout`` seconds. At ``max_connections``, the connection that has been idle longest is closed for
+    the next one, so that a probe always gets in. A connection whose request is in progress stays open.
 
     Args:
-        make: makes the server's end of a connection.
-        most: how many there may be at once.
-        patience: seconds without a request after which a connection is cut off.
+        make: creates the handler of a connection.
+        max_connections: how many may be open at once.
+        idle_timeout: in seconds.
         clock: monotonic, in seconds.
     """
 
@@ -75,15 +75,15 @@ class Connections:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._make = make
-        self._most = max_connections
-        self._patience = idle_timeout
+        self._max_connections = max_connections
+        self._idle_timeout = idle_timeout
         self._clock = clock
         self._heard_at: dict[RequestHandler, float] = {}  # the quietest first
         self._at_work: set[RequestHandler] = set()
 
     def open(self) -> RequestHandler:
         """Make one more."""
-        while len(self._heard_at) >= self._most:
+        while len(self._heard_at) >= self._max_connections:
             waiting = (each for each in self._heard_at if each not in self._at_work)
             self._cut_off(next(waiting, next(iter(self._heard_at))))
         connection = self._make()
@@ -110,7 +110,7 @@ class Connections:
         """Cut off those that have been quiet for too long, and forget those that are gone."""
         now = self._clock()
         for connection, heard_at in list(self._heard_at.items()):
-            if now - heard_at > self._patience and connection not in self._at_work:
+            if now - heard_at > self._idle_timeout and connection not in self._at_work:
                 self._cut_off(connection)
             elif connection.transport is None and now > heard_at:
                 del self._heard_at[connection]

@@ -159,17 +159,17 @@ async def _open_pipeline(
 ) -> AsyncIterator[Pipeline]:
     """Open what judges; the documents are searchable then, unless they need not be at the start."""
     async with (
-        worker_components.open_scorer(settings, metrics, scorer_options(settings)) as assessor,
+        worker_components.open_scorer(settings, metrics, scorer_options(settings)) as scorer,
         worker_components.open_worker_translation(settings, metrics) as translation,
         open_on_demand_retriever(documents, settings) as retrieval,
-        worker_components.open_cascade(settings, metrics, stages, lambda: _SINGLE_PARTITION) as advise,
+        worker_components.open_cascade(settings, metrics, stages, lambda: _SINGLE_PARTITION) as ask_judges,
     ):
         if retrieval and not settings.retrieval.ready_before_complete:
             health.set_waiting_for("the index of the documents")
             await _wait_until_indexed(retrieval, stopping)
         given = StaticDocuments.of(documents)
         yield worker_components.build_pipeline(
-            settings, pause_state, given, assessor, translation, retrieval, advise, metrics, stages
+            settings, pause_state, given, scorer, translation, retrieval, ask_judges, metrics, stages
         )
 
 

@@ -145,7 +145,7 @@ async def _run(settings: Settings) -> None:
             worker_components.follow_pauses(settings, board, metrics, end_at_once)
         )
         health.set_waiting_for("the start")
-        assessor = await stack.enter_async_context(worker_components.open_scorer(settings, metrics))
+        scorer = await stack.enter_async_context(worker_components.open_scorer(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(
             worker_components.open_worker_translation(settings, metrics)
@@ -161,14 +161,14 @@ async def _run(settings: Settings) -> None:
             worker_components.maintain_retrieval(settings, store, documents, metrics)
         )
         _watch_impairments(health, board, documents, terms, retrieval)
-        advise = await stack.enter_async_context(
+        ask_judges = await stack.enter_async_context(
             worker_components.open_cascade(
                 settings, metrics, traces.stages, lambda: _partition_share(app, topics)
             )
         )
         retriever = retrieval.retriever if retrieval else None
         way = worker_components.build_pipeline(
-            settings, board, documents, assessor, translation, retriever, advise, metrics, traces.stages
+            settings, board, documents, scorer, translation, retriever, ask_judges, metrics, traces.stages
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
         intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)

@@ -228,7 +228,7 @@ def build_pipeline(
     scorer: AsyncScorer,
     translation: TranslationStage | None,
     retriever: Retriever | None,
-    advise: AskJudges | None,
+    ask_judges: AskJudges | None,
     metrics: WorkerMetrics,
     stages: Stages,
 ) -> Pipeline:
@@ -239,10 +239,10 @@ def build_pipeline(
     found = TracedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile
 
-    def decide(assessment: ScoredAnswer, opinions: Sequence[Opinion]) -> PolicyDecision:
-        return settings.policy.decide(assessment, opinions, pause_state.pauses if pause_state else NO_PAUSES)
+    def decide(scored: ScoredAnswer, opinions: Sequence[Opinion]) -> PolicyDecision:
+        return settings.policy.decide(scored, opinions, pause_state.pauses if pause_state else NO_PAUSES)
 
-    def count(assessment: ScoredAnswer) -> None:
-        metrics.prepared_documents.count(assessment.cache_use)
+    def count(scored: ScoredAnswer) -> None:
+        metrics.prepared_documents.count(scored.cache_use)
 
-    return Pipeline(documents, scorer, decide, profile, translation, found, advise, stages, count)
+    return Pipeline(documents, scorer, decide, profile, translation, found, ask_judges, stages, count)

@@ -1,4 +1,4 @@
-"""One endpoint with all its limits: of time, of calls at once, of tries, and of patience when it is down."""
+"""One endpoint with all its limits: time, concurrent calls, attempts, and pauses while it is down."""
 
 from __future__ import annotations
 

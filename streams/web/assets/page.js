@@ -383,7 +383,7 @@ function offer(name, codes, all, told) {
   select.value = value;
 }
 
-function drawSieve({ choices, matching, answers: shown }) {
+function drawFilter({ choices, matching, answers: shown }) {
   offer("message_type", choices.message_types, "all", words);
   offer("language", choices.languages, "all", languageName);
   offer("reason", choices.reasons, "all", words);
@@ -395,7 +395,7 @@ const drawn = new Map(); // by the ids of their verdicts and decisions: what is 
 const idOf = ({ verdict_id, decision }) => `${decision}-${verdict_id}`;
 function drawAnswers() {
   const { texts, answers: shown } = state.answers;
-  drawSieve(state.answers);
+  drawFilter(state.answers);
   byId("texts-off").hidden = texts || !shown.length;
   byId("texts-on").hidden = !texts || !shown.length;
   byId("none-shown").hidden = shown.length > 0;
@@ -527,7 +527,7 @@ function sections({ texts, explanation, excerpt }) {
       : el("p", { class: "hint" }, texts ? "" : "Question, answer and passages are not shown (web.texts)."),
     section("Claims", ...verdict.claims.map(claimPlaced)),
     section("Rules", ...rules.map((rule) => el("li", {}, el("b", {}, `${words(rule.reason)}: ${rule.effect}, ${ROLES[rule.role]}`), ` ${rule.meaning}`,
-      el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; speaks against it with ${rule.contradiction.toFixed(2)}` : ""}`)))),
+      el("span", { class: "when" }, ` ${[...rule.kinds, ...rule.features].map(words).join(", ")}${rule.contradiction ? `; contradiction ${rule.contradiction.toFixed(2)}` : ""}`)))),
     section("Score", ...scored(verdict, score)),
     section("Features", ...verdict.features.map((feature, at) => measured(feature, explanation.features[at]))),
     section("Documents", ...contextTold(verdict),
@@ -629,7 +629,7 @@ const choose = (choice) => { Object.assign(state, choice, { cursor: null }); pol
 byId("windows").addEventListener("change", (event) => choose({ window: event.target.value }));
 byId("language").addEventListener("change", (event) => choose({ language: event.target.value }));
 document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
-byId("sieve").addEventListener("change", () => { state.shown = SHOWN_MORE; pollOn(); });
+byId("filter").addEventListener("change", () => { state.shown = SHOWN_MORE; pollOn(); });
 byId("more").addEventListener("click", () => { state.shown += SHOWN_MORE; pollOn(); });
 byId("close").addEventListener("click", () => byId("explanation").close());
 document.addEventListener("visibilitychange", pollOn);

@@ -95,9 +95,9 @@ def test_pieces_put_together_are_the_text_whatever_the_spans(text: str, spans: l
 ALL = VerdictFilter()
 
 
-def kept(last: RecentAnswers, sieve: VerdictFilter = ALL, most: int = 100) -> list[str]:
+def kept(last: RecentAnswers, chosen: VerdictFilter = ALL, most: int = 100) -> list[str]:
     """Give the answers that are kept, by their ids, the newest first."""
-    return [answer.answer_id for answer in last.select(sieve, most).answers]
+    return [answer.answer_id for answer in last.select(chosen, most).answers]
 
 
 def test_the_newest_are_kept_each_once_and_the_number_grows_when_they_change() -> None:

@@ -40,10 +40,10 @@ def test_what_is_no_time_is_refused(told: str) -> None:
         parse_time(told)
 
 
-def test_the_sieve_has_what_the_options_ask_for() -> None:
-    sieve = make_filter(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
-    assert (sieve.reasons, sieve.languages) == ({"low_score"}, {"nl"})
-    assert (sieve.message_types, sieve.documents, sieve.highest) == ({"binary"}, {"D"}, 2)
+def test_the_filter_has_what_the_options_ask_for() -> None:
+    chosen = make_filter(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
+    assert (chosen.reasons, chosen.languages) == ({"low_score"}, {"nl"})
+    assert (chosen.message_types, chosen.documents, chosen.highest) == ({"binary"}, {"D"}, 2)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(t
 
 
 def test_a_code_that_no_language_has_is_taken_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    sieve = make_filter(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
-    assert sieve.languages == {"und", "en", "xx"}
+    chosen = make_filter(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
+    assert chosen.languages == {"und", "en", "xx"}
     told = "no language has the code xx: only verdicts on answers that state it can match"
     assert capsys.readouterr().err == f"truthgate: {told}\n"
 

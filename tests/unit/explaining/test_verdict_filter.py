@@ -1,4 +1,4 @@
-"""A sieve lets just those verdicts through that have one of each kind of what is named."""
+"""A filter lets just those verdicts through that have one of each kind of what is named."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ def one(name: str) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    "sieve",
+    "chosen",
     [
         VerdictFilter(),
         VerdictFilter(decisions=frozenset({"review", "blocked"})),
@@ -31,12 +31,12 @@ def one(name: str) -> frozenset[str]:
         VerdictFilter(lowest=1.5, highest=1.5),
     ],
 )
-def test_what_has_one_of_each_kind_passes(sieve: VerdictFilter) -> None:
-    assert sieve.matches(VERDICT)
+def test_what_has_one_of_each_kind_passes(chosen: VerdictFilter) -> None:
+    assert chosen.matches(VERDICT)
 
 
 @pytest.mark.parametrize(
-    "sieve",
+    "chosen",
     [
         VerdictFilter(decisions=one("review")),
         VerdictFilter(message_types=one("binary"), languages=one("nl")),
@@ -49,13 +49,13 @@ def test_what_has_one_of_each_kind_passes(sieve: VerdictFilter) -> None:
         VerdictFilter(highest=1.4),
     ],
 )
-def test_what_lacks_one_kind_does_not_pass(sieve: VerdictFilter) -> None:
-    assert not sieve.matches(VERDICT)
+def test_what_lacks_one_kind_does_not_pass(chosen: VerdictFilter) -> None:
+    assert not chosen.matches(VERDICT)
 
 
-@pytest.mark.parametrize("sieve", [VerdictFilter(lowest=1), VerdictFilter(highest=5)])
-def test_what_has_no_score_is_in_no_range_of_scores(sieve: VerdictFilter) -> None:
-    assert not sieve.matches(replace(VERDICT, score=None))
+@pytest.mark.parametrize("chosen", [VerdictFilter(lowest=1), VerdictFilter(highest=5)])
+def test_what_has_no_score_is_in_no_range_of_scores(chosen: VerdictFilter) -> None:
+    assert not chosen.matches(replace(VERDICT, score=None))
 
 
 def test_a_language_that_is_not_known_is_asked_for_as_und_and_case_does_not_matter() -> None:
