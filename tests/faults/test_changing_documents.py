@@ -36,7 +36,7 @@ def lagging(settings: Settings) -> Settings:
         kafka={"group_instance_id": "only"},
         flow={"session_timeout_seconds": 6},
         scoring={"processes": 1},
-        documents={"wait_timeout_seconds": 0.5},
+        documents={"wait_timeout_seconds": 3},
     )
     return with_retrieval(quick, update_interval_seconds=3_600)
 

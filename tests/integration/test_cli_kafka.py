@@ -182,7 +182,7 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
     missing = truthgate("documents", "show", "nl/factuur", environment=environment)
     assert (missing.returncode, missing.stderr) == (1, "truthgate: no document has the id nl/factuur\n")
     nope = truthgate("publish-documents", "--delete", "nope", environment=environment)
-    assert (nope.returncode, "--delete nope: there is no such document" in nope.stderr) == (1, True)
+    assert (nope.returncode, "--delete nope: no such document" in nope.stderr) == (1, True)
     of_one = ("publish-documents", help_pages / "nl", "--language", "nl", "--prune")
     assert truthgate(*of_one, environment=environment).returncode == 0
     assert published(settings) == {"en/invoice": "en", "nieuw": "nl"}
