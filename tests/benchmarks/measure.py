@@ -78,7 +78,7 @@ class Bench:
 
     def scene(self, **more: str) -> Scene:
         """Make a scene; documents come inline, so that nothing is searched for."""
-        settings = {"SCORING__PROCESSES": str(self.scorers), "RETRIEVAL__ENABLED": "false", **more}
+        settings = {"SCORING__PROCESSES": str(self.scorers), "RETRIEVAL__EMBEDDER": "none", **more}
         return Scene(self.servers, self.folder, settings)
 
     async def judged(

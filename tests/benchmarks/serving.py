@@ -123,7 +123,7 @@ async def _serving(settings: Settings, language: Language, folder: Path) -> Asyn
     own = {
         "WEB__PORT": str(port),
         "WEB__VERDICTS__MAX_IN_FLIGHT": "256",
-        "RETRIEVAL__ENABLED": "false",
+        "RETRIEVAL__EMBEDDER": "none",
         "SCORING__PROCESSES": str(settings.scoring.processes),
     }
     environment = {**os.environ, **{f"TRUTHGATE_{name}": value for name, value in own.items()}}
