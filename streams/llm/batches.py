@@ -1,4 +1,4 @@
-"""Batch files: requests out, replies in, and the opinions they lead to."""
+"""Batch files: requests out, replies in, and the opinions that result."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from schemas.records import ChatbotAnswer, Identifier
 from scoring.judges import Case, Failure, Finish, JudgeOptions, Outcome, Reply, Request, advance, ask
 from scoring.judges.opinion_json import OpinionForm
 from scoring.values.opinion import Opinion
-from streams.llm.endpoints.completion import parse_completion
-from streams.llm.endpoints.faults import EndpointFault, NoReply
-from streams.llm.endpoints.parameters import AcceptedParameters, chat_body
-from streams.llm.endpoints.statuses import no_reply_from_status
+from streams.llm.endpoints.chat_completion import AcceptedParameters, chat_body, parse_completion
+from streams.llm.endpoints.faults import EndpointFault, NoReply, no_reply_from_status
 
 _BYTES = 16
 
@@ -26,7 +24,7 @@ _BYTES = 16
 class AnswerKey(NamedTuple):
     """An answer's id and the hash of its question and answer.
 
-    Files in two languages may have the same ids, and an answer that was changed is another one.
+    Files in two languages may have the same ids, and an edited answer is a different one.
     """
 
     answer_id: str
@@ -43,7 +41,7 @@ class AnswerKey(NamedTuple):
 
 
 class OpinionLine(BaseModel):
-    """One line: the answer, and the opinion in its strict and versioned form."""
+    """One line of a file of opinions: the answer, and the opinion in its strict, versioned form."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -53,12 +51,12 @@ class OpinionLine(BaseModel):
 
     @property
     def key(self) -> AnswerKey:
-        """The answer that it is on."""
+        """The answer that the opinion is on."""
         return AnswerKey(self.answer_id, self.answer_hash)
 
 
 def opinion_line(key: AnswerKey, opinion: Opinion) -> dict[str, Any]:
-    """Return a line as JSON values."""
+    """Return a line of a file of opinions as JSON values."""
     return {**key._asdict(), "opinion": OpinionForm.of(opinion).model_dump(mode="json")}
 
 
@@ -67,7 +65,7 @@ _URL = "/v1/chat/completions"
 
 @dataclass(frozen=True, slots=True)
 class JudgeModels:
-    """The model behind each judge: the one of its own, the one for all, or the one called like it."""
+    """The model of each judge: its own, or else the default, or else the one with the judge's name."""
 
     default: str | None = None
     by_judge: Mapping[str, str] = field(default_factory=dict)
@@ -78,18 +76,18 @@ class JudgeModels:
 
 
 def request_line(request: Request, models: JudgeModels) -> dict[str, Any]:
-    """Return a request as JSON values; its ``custom_id`` is its key, by which the reply is found again."""
+    """Return a line of a batch file as JSON values; its ``custom_id`` is the key of the request."""
     body = chat_body(request, models.model_for(request.judge), AcceptedParameters())
     return {"custom_id": request.key, "method": "POST", "url": _URL, "body": body}
 
 
-#: Of a request that nobody replied to.
+#: The code of a request without a reply.
 _NO_REPLY = "no_reply"
 
 
 @dataclass(frozen=True, slots=True)
 class BatchResponse:
-    """What the endpoint sent; ``seconds`` is no part of OpenAI's format, but told by who measures it."""
+    """The response to one request; ``seconds`` is not in OpenAI's format, but some tools add it."""
 
     status_code: int
     body: Any = None
@@ -98,7 +96,7 @@ class BatchResponse:
 
 @dataclass(frozen=True, slots=True)
 class ReplyLine:
-    """One line: the request that it is about, and the response, or the error in its place."""
+    """One line of a batch's output: the key of the request, and the response or the error."""
 
     custom_id: Identifier
     response: BatchResponse | None = None
@@ -106,7 +104,7 @@ class ReplyLine:
 
     @property
     def outcome(self) -> Outcome:
-        """What became of the request."""
+        """The outcome of the request."""
         if self.response is None or self.error is not None:
             return Failure(_NO_REPLY)
         body, seconds = json.dumps(self.response.body).encode(), self.response.seconds
@@ -117,7 +115,7 @@ class ReplyLine:
         )
         if isinstance(found, Reply):
             return replace(found, seconds=seconds)
-        # The same filter gives the same answer: asking again is of no use.
+        # The same filter would reject it again: no retry.
         if found.fault is EndpointFault.FILTERED:
             return Reply("", Finish.REFUSED, seconds=seconds)
         return Failure(found.fault.value, seconds)
@@ -125,20 +123,20 @@ class ReplyLine:
 
 @dataclass(slots=True)
 class BatchReplies(Mapping[str, Outcome]):
-    """The replies so far, by the keys of requests; remembers which of them a method has looked for.
+    """The replies so far, by the keys of their requests; records which of them a method has looked up.
 
-    With ``give_up`` there is a failure for every request without a reply, whether it was asked or not;
-    otherwise it is as if it had not been asked.
+    With ``give_up``, every request without a reply counts as failed, whether it was sent or not; otherwise as
+    not yet sent.
     """
 
     give_up: bool = False
     repeated: int = 0
     _replies: dict[str, Reply] = field(default_factory=dict)
     _failures: dict[str, Failure] = field(default_factory=dict)
-    _asked: set[str] = field(default_factory=set)
+    _looked_up: set[str] = field(default_factory=set)
 
     def add(self, line: ReplyLine) -> None:
-        """Take in a line; of several replies the first counts, since later rounds are built on it."""
+        """Add a line; of several replies the first counts, since later rounds were built on it."""
         outcome = line.outcome
         if isinstance(outcome, Failure):
             self._failures[line.custom_id] = outcome
@@ -149,16 +147,16 @@ class BatchReplies(Mapping[str, Outcome]):
 
     @property
     def failed(self) -> Collection[str]:
-        """The requests that were answered by an error alone."""
+        """The keys of requests with errors only."""
         return self._failures.keys() - self._replies.keys()
 
     @property
     def unused(self) -> Collection[str]:
-        """The keys of replies that no method has looked for."""
-        return {*self._replies, *self._failures} - self._asked
+        """The keys of replies that no method has looked up."""
+        return {*self._replies, *self._failures} - self._looked_up
 
     def __contains__(self, key: object) -> bool:
-        self._asked.add(str(key))
+        self._looked_up.add(str(key))
         return key in self._replies or self.give_up
 
     def __getitem__(self, key: str) -> Outcome:
@@ -177,10 +175,10 @@ class BatchReplies(Mapping[str, Outcome]):
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far the judging of several cases is.
+    """The progress of several cases.
 
-    ``requests`` are to be sent next, each once. ``opinions`` are in the order of the cases, None where
-    one waits for a reply.
+    ``requests`` are to be sent next, each once. ``opinions`` are in the order of the cases, None where a
+    reply is missing.
     """
 
     requests: tuple[Request, ...]
@@ -190,9 +188,9 @@ class BatchProgress:
 def batch_progress(
     cases: Iterable[Case], method: str, options: JudgeOptions, outcomes_by_key: Mapping[str, Outcome]
 ) -> BatchProgress:
-    """Begin the method anew for every case and take it as far as the ``known`` replies go.
+    """Run the method for every case from its start, as far as the known outcomes go.
 
-    Raises KeyError where there is no such method.
+    Raises KeyError for an unknown method.
     """
     requests: dict[str, Request] = {}
     opinions: list[Opinion | None] = []

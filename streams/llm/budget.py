@@ -6,11 +6,19 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+
+import structlog
+
+from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
+from streams.settings.judge_settings import BudgetSettings
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetAmount:
-    """Requests, and the tokens of them and of their replies together."""
+    """A number of requests, and of tokens in them and in their replies."""
 
     requests: int = 0
     tokens: int = 0
@@ -20,11 +28,11 @@ class BudgetAmount:
         return BudgetAmount(self.requests + other.requests, self.tokens + other.tokens)
 
     def less(self, other: BudgetAmount) -> BudgetAmount:
-        """Return what is left of it without the other, of neither less than nothing."""
+        """Return the difference, neither part below 0."""
         return BudgetAmount(max(0, self.requests - other.requests), max(0, self.tokens - other.tokens))
 
 
-#: More than any limit: what is spent where nobody knows how much it was.
+#: More than any limit: what counts as spent where the real amount is unknown.
 MAX_AMOUNT = BudgetAmount(10**15, 10**15)
 NO_AMOUNT = BudgetAmount()
 
@@ -37,20 +45,20 @@ class Limit:
     tokens: int | None = None
 
     def share(self, partitions: frozenset[int], partition_count: int) -> Limit:
-        """Return the share of who has these partitions out of so many.
+        """Return the limit of the worker that owns these partitions.
 
-        Each partition has a share of its own in whole numbers, and all of them together are the limit: of a
-        limit below their number some have none.
+        Each partition has a share of its own in whole numbers, and all shares add up to the limit: where the
+        limit is below the number of partitions, some have none.
         """
         return Limit(
             _share(self.requests, partitions, partition_count),
             _share(self.tokens, partitions, partition_count),
         )
 
-    def allows(self, spent: BudgetAmount, need: BudgetAmount, least_left: float) -> bool:
-        """Say whether this much may be spent beside what is, while this part of the limit must be left."""
+    def allows(self, spent: BudgetAmount, need: BudgetAmount, min_left: float) -> bool:
+        """Return whether ``need`` fits beside ``spent``, and ``min_left`` of the limit is left before it."""
         return all(
-            limit is None or (of_need <= limit - of_spent and limit - of_spent >= least_left * limit)
+            limit is None or (of_need <= limit - of_spent and limit - of_spent >= min_left * limit)
             for limit, of_spent, of_need in (
                 (self.requests, spent.requests, need.requests),
                 (self.tokens, spent.tokens, need.tokens),
@@ -58,27 +66,13 @@ class Limit:
         )
 
     def remaining(self, spent: BudgetAmount) -> Iterator[tuple[str, int]]:
-        """Yield how much is left of what is limited, by its name."""
+        """Yield the name and the rest of each quantity that is limited."""
         for name, limit, of_spent in (
             ("requests", self.requests, spent.requests),
             ("tokens", self.tokens, spent.tokens),
         ):
             if limit is not None:
                 yield name, max(0, limit - of_spent)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much may be spent in a minute and in a day."""
-
-    minute: Limit = Limit()
-    day: Limit = Limit()
-
-    def share(self, partitions: frozenset[int], partition_count: int) -> Limits:
-        """Return the share of who has these partitions out of so many; see :meth:`Limit.partition_share`."""
-        return Limits(
-            self.minute.share(partitions, partition_count), self.day.share(partitions, partition_count)
-        )
 
 
 def _share(limit: int | None, partitions: frozenset[int], partition_count: int) -> int | None:
@@ -91,38 +85,60 @@ def _share(limit: int | None, partitions: frozenset[int], partition_count: int) 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be spent in a minute and in a day."""
+
+    minute: Limit = Limit()
+    day: Limit = Limit()
+
+    @classmethod
+    def from_settings(cls, settings: BudgetSettings) -> Limits:
+        """Return the limits of the whole deployment."""
+        return cls(
+            Limit(settings.requests_per_minute, settings.tokens_per_minute),
+            Limit(settings.requests_per_day, settings.tokens_per_day),
+        )
+
+    def share(self, partitions: frozenset[int], partition_count: int) -> Limits:
+        """Return the limits of the worker that owns these partitions; see :meth:`Limit.share`."""
+        return Limits(
+            self.minute.share(partitions, partition_count), self.day.share(partitions, partition_count)
+        )
+
+
 MINUTE_SECONDS, DAY_SECONDS = 60, 86_400
 
 
 def steady_clock(
     wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
 ) -> Callable[[], float]:
-    """Return a clock of the seconds since 1970 that never jumps: the wall's is looked at only now.
+    """Return a clock of the seconds since 1970 that never jumps: the wall clock is read only once, now.
 
-    While the machine sleeps it stands still: windows then end later than on the wall, and nothing else.
+    It stands still while the machine sleeps; windows then end later than by the wall clock.
     """
-    ahead = wall() - monotonic()
-    return lambda: ahead + monotonic()
+    offset = wall() - monotonic()
+    return lambda: offset + monotonic()
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetWindow:
-    """What was spent in the newest window; ``number`` counts those of its length since 1970."""
+    """What was spent in the newest window; ``number`` counts windows of that length since 1970."""
 
     seconds: int
     number: int
     spent: BudgetAmount = NO_AMOUNT
 
     def at(self, now: float) -> BudgetWindow:
-        """Return the window of a time, or this one where that lies in the past."""
+        """Return the window of a time, or this one if that time is before it."""
         number = int(now // self.seconds)
         return BudgetWindow(self.seconds, number) if number > self.number else self
 
     def resumed(self, now: float) -> BudgetWindow:
-        """Return the window to go on with after a restart.
+        """Return the window to continue with after a restart.
 
-        Where the clock went back by a little, this one goes on until its time has come; where by more than
-        a window, it would be for long, and what was spent counts in the present one.
+        If the clock went back by no more than a window, this one continues until the clock has caught up. If
+        it went back further, that would take too long: what was spent counts in the current window.
         """
         number = int(now // self.seconds)
         return replace(self, number=number) if self.number > number + 1 else self.at(now)
@@ -132,11 +148,11 @@ class BudgetWindow:
         return min(1.0, max(0.0, self.number + 1 - now / self.seconds))
 
     def plus(self, amount: BudgetAmount) -> BudgetWindow:
-        """Return it with this much more spent."""
+        """Return the window with this much more spent."""
         return replace(self, spent=self.spent + amount)
 
     def settled(self, reserved: BudgetAmount, number: int, used: BudgetAmount) -> BudgetWindow:
-        """Return it with what was used in place of what was reserved in the window of that number.
+        """Return the window with what was used in place of what was reserved in the window of that number.
 
         A window that is over gives nothing back to a later one, but what was used beyond the reservation
         counts in this one.
@@ -154,7 +170,7 @@ class BudgetSpending:
 
     @classmethod
     def at_start(cls, now: float, amount: BudgetAmount = NO_AMOUNT) -> BudgetSpending:
-        """Return that this much was spent in the windows of a time."""
+        """Return an amount as spent in the minute and the day of a time."""
         return cls(
             BudgetWindow(MINUTE_SECONDS, int(now // MINUTE_SECONDS), amount),
             BudgetWindow(DAY_SECONDS, int(now // DAY_SECONDS), amount),
@@ -165,67 +181,67 @@ class BudgetSpending:
         return BudgetSpending(self.minute.at(now), self.day.at(now))
 
     def resumed(self, now: float) -> BudgetSpending:
-        """Return what to go on with after a restart; see :meth:`Window.resume`."""
+        """Return the spending to continue with after a restart; see :meth:`BudgetWindow.resumed`."""
         return BudgetSpending(self.minute.resumed(now), self.day.resumed(now))
 
     def plus(self, amount: BudgetAmount) -> BudgetSpending:
-        """Return it with this much more in both windows."""
+        """Return the spending with this much more in both windows."""
         return BudgetSpending(self.minute.plus(amount), self.day.plus(amount))
 
 
 class BudgetObserver:
-    """Hears what happens, and ignores what no subclass of it makes use of; must return at once."""
+    """Callbacks of the budget, which do nothing unless a subclass overrides them; they must not block."""
 
     def used(self, amount: BudgetAmount) -> None:
-        """So much was used for one opinion."""
+        """This much was used for one opinion."""
 
     def refused(self, priority: str) -> None:
-        """An opinion was not asked for, since too little was left for its priority."""
+        """An opinion was not asked for: too little was left for its priority."""
 
     def write_failed(self, error: str) -> None:
-        """What was spent could not be written; ``error`` is the system's name of why."""
+        """The spending could not be written; ``error`` is the system's name of the error."""
 
 
-#: The part of what even spending would have left that answers of the second priority leave to the first.
+#: The part of what even spending would have left that the second priority leaves to the first.
 RESERVED_FOR_FIRST = 0.5
 
 
 class Priority(StrEnum):
-    """Who is asked about first when the budget runs short: the answers that a judge likeliest decides."""
+    """Which answers are asked about first when the budget runs short: those that a judge likely decides."""
 
-    #: Whether the label is TRUE or FALSE, it decides.
+    #: The label decides, whether it is TRUE or FALSE.
     FIRST = "first"
-    #: Only one label decides, such as where a check objects: it can be blocked, but not sent.
+    #: Only one label decides, such as where a check objects: the answer can be blocked, but not sent.
     SECOND = "second"
 
 
 class Reservation:
-    """What may be spent on one opinion; until it is settled, all of it counts as spent."""
+    """The estimate of one opinion; until it is settled, all of it counts as spent."""
 
-    def __init__(self, reserved: BudgetAmount, settle: Callable[[BudgetAmount], None]) -> None:
-        self.amount = reserved
+    def __init__(self, amount: BudgetAmount, settle: Callable[[BudgetAmount], None]) -> None:
+        self.amount = amount
         self._settle: Callable[[BudgetAmount], None] | None = settle
 
     def settle(self, used: BudgetAmount) -> None:
-        """Count what was used in its place; from then on it does nothing any more."""
+        """Count what was used in place of the estimate; only the first call has an effect."""
         settle, self._settle = self._settle, None
         if settle is not None:
             settle(used)
 
 
 class Budget:
-    """How much one worker may spend, in the present minute and day of UTC; see :meth:`reserve`.
+    """What one worker may spend in the current minute and day of UTC; see :meth:`reserve`.
 
-    Its share of the limits is that of its partitions, so workers need not talk to each other. A partition
-    that changes hands has its share anew with the next worker; what it spent stays with the former one.
-    Before it is told which partitions it has, and while it has none, nothing may be spent. Nothing here
-    waits, and it remembers no more than four numbers.
+    A worker's share of the limits is that of its partitions, so workers need not talk to each other. When a
+    partition changes hands, its share starts anew with the next worker; what it spent stays with the former
+    one. Until partitions are assigned, and while there are none, nothing may be spent. Nothing here waits,
+    and the state is four numbers.
 
     Args:
         limits: of the whole deployment.
-        clock: seconds since 1970; where it goes back, the window that was stays.
-        spent: what was spent before, by :meth:`streams.llm.budget.Spent.resume`.
-        observer: hears of what is used and refused.
+        clock: seconds since 1970; if it goes back, the current window stays.
+        spending: what was spent before; see :meth:`BudgetSpending.resumed`.
+        observer: called with what is used and refused.
     """
 
     def __init__(
@@ -247,17 +263,17 @@ class Budget:
         return self._spending
 
     def assign(self, partitions: Collection[int], partition_count: int) -> None:
-        """Take the share of these partitions out of all there are; 0 where that is not known."""
-        mine = frozenset(partitions)
-        self._share = self._limits.share(mine, partition_count) if mine and partition_count > 0 else None
+        """Set this worker's partitions and the number of all; 0 if that is not known."""
+        owned = frozenset(partitions)
+        self._share = self._limits.share(owned, partition_count) if owned and partition_count > 0 else None
 
     def reserve(self, need: BudgetAmount, priority: Priority) -> Reservation | None:
-        """Reserve an estimate of what an opinion needs, or refuse it.
+        """Reserve an estimate of what an opinion needs, or return None.
 
-        What the share of the minute and of the day have left must be enough for it. For the second priority
-        they must also have half of that left which they would have if all were spent evenly over the
-        window: of a full share half at the window's start, less towards its end, where the rest is for all.
-        An estimate above the share of a whole window is never granted.
+        The share of the minute and of the day must have that much left. For the second priority they must
+        also have half of that left which they would have if the share were spent evenly over the window: of a
+        full share half at the window's start, less towards its end. An estimate above the share of a whole
+        window is never granted.
         """
         now = self._clock()
         self._spending = self._spending.at(now)
@@ -269,11 +285,11 @@ class Budget:
         ):
             self._observer.refused(priority)
             return None
-        self._spending = spent = self._spending.plus(need)
-        return Reservation(need, lambda used: self._settle(need, spent, used))
+        self._spending = self._spending.plus(need)
+        return Reservation(need, partial(self._settle, need, self._spending))
 
     def remaining(self) -> Mapping[tuple[str, ...], float]:
-        """Return what is left now, by window and by what is limited; may be asked from any thread."""
+        """Return what is left now, by window and by what is limited; thread-safe."""
         spent, share = self._spending.at(self._clock()), self._share or self._limits.share(frozenset(), 1)
         return {
             (name, kind): left
@@ -288,3 +304,59 @@ class Budget:
             spent.day.settled(reserved, at.day.number, used),
         )
         self._observer.used(used)
+
+
+_OF = MetricLabel("of", ("requests", "tokens"))
+
+
+class BudgetMetrics(BudgetObserver):
+    """The instruments of the budget."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self._used = instruments.counter(
+            "truthgate.judge_budget_used",
+            "What this worker used to ask for opinions: requests, and tokens of requests and replies.",
+            "`judges.budget`; `gen_ai_client_token_usage` by model.",
+            _OF,
+        )
+        self._left = instruments.gauge(
+            "truthgate.judge_budget_left",
+            "What is left of this worker's share of the budget in the current minute and day of UTC, for "
+            "each limit that is set; 0 while it owns no partitions.",
+            "0: answers in doubt go to review, degraded judge_budget_spent; `judges.budget`.",
+            MetricLabel("window", ("minute", "day")),
+            _OF,
+        )
+        self._refused = instruments.counter(
+            "truthgate.judge_budget_refusals",
+            "Opinions that were not asked for because too little was left. Priority first: both labels can "
+            "decide; second: only one can.",
+            "`truthgate_judge_budget_left`; `judges.budget`; `policy.ask`.",
+            MetricLabel("priority", tuple(Priority)),
+            unit="{opinion}",
+        )
+        self._errors = instruments.counter(
+            "truthgate.judge_budget_errors",
+            "Failures to store what was spent; a restart would spend it again.",
+            "The log line `judge_budget_not_stored`; disk space and permissions at `documents.store`.",
+            ERROR_TYPE,
+            at_zero=[(OTHER,)],
+        )
+
+    def watch(self, budget: Budget) -> None:
+        """Export what is left of a budget; without limits there is nothing to export."""
+        self._left.set_labelled_function(budget.remaining)
+
+    def used(self, amount: BudgetAmount) -> None:
+        """Count what was used."""
+        self._used.add("requests", number=amount.requests)
+        self._used.add("tokens", number=amount.tokens)
+
+    def refused(self, priority: str) -> None:
+        """Count the refusal."""
+        self._refused.add(priority)
+
+    def write_failed(self, error: str) -> None:
+        """Count the error, and log each kind once."""
+        if self._errors.add_and_check_first(error):
+            log.warning("judge_budget_not_stored", error_type=error, setting="documents.store")

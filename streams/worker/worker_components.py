@@ -22,12 +22,11 @@ from streams.kafka.consumer_groups import client_id
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
-from streams.llm.cached_opinions import open_opinion_cache
-from streams.llm.cascade import AskJudges, Cascade, chain_from_settings, max_waiting_for_judges
-from streams.llm.endpoints.judges import ChatModel
-from streams.llm.endpoints.observed import TracedModel
+from streams.llm.budget_file import open_budget
+from streams.llm.cascade import AskJudges, Cascade, max_waiting_for_judges
 from streams.llm.endpoints.opening import open_judges
-from streams.llm.spending import open_budget
+from streams.llm.inquiry import chain_from_settings
+from streams.llm.opinion_cache import open_opinion_cache
 from streams.observability.stages import Stages
 from streams.pause.pause_follower import PauseFollower
 from streams.pause.pause_state import PauseState
@@ -37,7 +36,7 @@ from streams.scorers.options import AsyncScorer, DisabledScorer, worker_options
 from streams.scorers.pool import ScoringPool
 from streams.search.service import Retrieval, open_retrieval
 from streams.search.types import Retriever
-from streams.settings import EndpointSettings, Settings
+from streams.settings import Settings
 from streams.translating.opening import open_translation
 from streams.translating.step import TranslationStage
 from streams.worker.process_lifetime import failure_callback
@@ -96,33 +95,33 @@ async def open_cascade(
     stages: Stages,
     partition_share: Callable[[], tuple[frozenset[int], int]],
 ) -> AsyncIterator[AskJudges | None]:
-    """Open what asks judges for advice, or nothing where none is named.
+    """Open the cascade of judges; yields None if no endpoint is set.
 
-    ``share`` gives this worker's partitions of ``answers`` and how many there are. Raises InvalidSettings for
-    files that cannot be used.
+    ``partition_share`` returns this worker's partitions of ``answers`` and the number of all. Raises
+    InvalidSettings for files that cannot be used.
     """
-    asking = settings.judges
-    if not (asking.endpoints and settings.scoring.enabled):
+    judges = settings.judges
+    if not (judges.endpoints and settings.scoring.enabled):
         yield None
         return
     directory = settings.documents.store
-
-    def observed(name: str, endpoint: EndpointSettings, model: ChatModel) -> ChatModel:
-        return TracedModel(name, endpoint, model, metrics.judges, stages)
-
-    with open_opinion_cache(directory, metrics.opinion_cache) as cache:
+    with open_opinion_cache(directory, metrics.opinion_cache) as opinion_cache:
         async with (
-            open_judges(asking, metrics.judges, observed) as models,
-            open_budget(asking.budget, directory, metrics.judge_budget) as budget,
+            open_judges(judges, metrics.judges, stages) as endpoints,
+            open_budget(judges.budget, directory, metrics.judge_budget) as budget,
         ):
-            metrics.judge_budget.watch(budget)
-            assert models is not None
-            chain = chain_from_settings(asking)
-            most = max_waiting_for_judges(settings.flow.max_in_flight)
             cascade = Cascade(
-                settings.policy, chain, models, budget, cache, asking.timeout_seconds, most, partition_share
+                settings.policy,
+                chain_from_settings(judges),
+                endpoints,
+                budget,
+                opinion_cache,
+                judges.timeout_seconds,
+                max_waiting_for_judges(settings.flow.max_in_flight),
+                partition_share,
             )
-            metrics.judges.watch(models.names, lambda: cascade.in_flight)
+            metrics.judge_budget.watch(budget)
+            metrics.judges.watch(endpoints, lambda: cascade.in_flight)
             yield cascade.ask_judges
 
 

@@ -9,9 +9,9 @@ from opentelemetry.sdk.resources import Resource
 
 from streams.delivery.publisher import KafkaMetrics
 from streams.documents.store import DocumentMetrics
-from streams.llm.budget_metrics import BudgetMetrics
-from streams.llm.cached_opinions import OpinionCacheMetrics
+from streams.llm.budget import BudgetMetrics
 from streams.llm.endpoints.judge_metrics import JudgeMetrics
+from streams.llm.opinion_cache import OpinionCacheMetrics
 from streams.observability.health import Health
 from streams.observability.instruments import Instruments, ProcessMetrics
 from streams.observability.otlp import is_export_enabled, metric_exporter

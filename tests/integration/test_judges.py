@@ -10,8 +10,8 @@ import pytest
 from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
 from streams.kafka.topics import Topics
-from streams.llm.cached_opinions import OPINIONS_NAME
-from streams.llm.spending import SPENT_NAME
+from streams.llm.budget_file import BUDGET_FILE_NAME
+from streams.llm.opinion_cache import OPINION_CACHE_NAME
 from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.doubtful_answers import SAYS, WRONG, doubtful_answers, judge, with_judge, word_of
@@ -217,7 +217,7 @@ async def test_the_budget_of_a_day_holds_over_restarts(
         worker.start()
         worker.wait_ready()
         second = await stream.judged(doubtful_answers(4, "second"))
-        written = tmp_path / "worker" / SPENT_NAME
+        written = tmp_path / "worker" / BUDGET_FILE_NAME
         await eventually(lambda: _requests_today(written) == 6, "what is spent is written")
         worker.kill()
         worker.start()
@@ -242,8 +242,8 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
 ) -> None:
     folder = tmp_path / "worker"
     folder.mkdir()
-    (folder / OPINIONS_NAME).write_text("somebody's own file")
-    (folder / SPENT_NAME).write_text("no JSON")
+    (folder / OPINION_CACHE_NAME).write_text("somebody's own file")
+    (folder / BUDGET_FILE_NAME).write_text("no JSON")
     away = with_judge(settings, f"http://{NOBODY}/v1")
     stream = Stream(away, topics)
     with Worker(away, tmp_path) as worker:
@@ -252,14 +252,14 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
         assert {(v.decision, v.degraded) for v in verdicts} == {("review", ("judge_unavailable",))}
         assert worker.get("/healthz")[0] == 200
         assert worker.terminate() == 0
-    assert (folder / OPINIONS_NAME).read_text() == "somebody's own file"
+    assert (folder / OPINION_CACHE_NAME).read_text() == "somebody's own file"
     there = with_judge(settings, endpoint.url)
     with Worker(there, tmp_path) as worker:
         worker.wait_ready()
         for verdict in await stream.judged(doubtful_answers(4, "there")):
             assert verdict.opinions
-        (folder / SPENT_NAME).unlink()
-        (folder / SPENT_NAME).mkdir()
+        (folder / BUDGET_FILE_NAME).unlink()
+        (folder / BUDGET_FILE_NAME).mkdir()
         for verdict in await stream.judged(doubtful_answers(4, "unwritable")):
             assert verdict.opinions
         failed = "truthgate_judge_budget_errors_total"
@@ -271,7 +271,7 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
 def test_a_budget_file_that_cannot_be_one_is_a_wrong_setting_in_one_line(
     settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
 ) -> None:
-    (tmp_path / "worker" / SPENT_NAME).mkdir(parents=True)
+    (tmp_path / "worker" / BUDGET_FILE_NAME).mkdir(parents=True)
     with Worker(with_judge(settings, endpoint.url), tmp_path) as worker:
         assert worker.wait() == 2
         assert "documents.store: cannot use" in worker.log

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from scoring.judges import Case, JudgeOptions, Message, ReferenceDocuments, Reply, ask, drive_async
+from scoring.judges import Case, Message, ReferenceDocuments, Reply
 from scoring.judges.requests import Failure, Finish
 from scoring.values.exchange import Passage
 from scoring.values.opinion import UnsureReason
-from streams.llm.endpoints.endpoint import Persistence
-from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
-from tests.support.judges import SCHEMA, judges_at, request
+from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode
+from streams.llm.endpoints.endpoint import CallOptions
+from tests.support.judges import SCHEMA, complete_all, inquiry_about, judges_at, request
 from tests.support.small_model import MODEL, SmallModel
 
 CASE = Case(
@@ -38,7 +38,7 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
     model: SmallModel,
 ) -> None:
     async with judges_at(model.url, model=MODEL) as judges:
-        (outcome,) = await judges.inquire(60).complete_all([request(logprobs=True)])
+        (outcome,) = await complete_all(judges, 60, [request(logprobs=True)])
     assert isinstance(outcome, Reply)
     assert json.loads(outcome.text)["label"] in SCHEMA.content["properties"]["label"]["enum"]
     assert (outcome.finish, outcome.model) == (Finish.STOP, MODEL)
@@ -51,19 +51,16 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
 
 @pytest.mark.parametrize("output", OutputMode)
 async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: OutputMode) -> None:
-    persistence = Persistence(attempts=1, parameters=AcceptedParameters(output, falls_back=False))
-    async with judges_at(model.url, persistence=persistence, model=MODEL) as judges:
-        inquiry = judges.inquire(60)
-        await inquiry.complete_all([request(temperature=0.5, sample=1)])
-    assert inquiry.failures == {}
+    persistence = CallOptions(attempts=1, parameters=AcceptedParameters(output, falls_back=False))
+    async with judges_at(model.url, options=persistence, model=MODEL) as judges:
+        (outcome,) = await complete_all(judges, 60, [request(temperature=0.5, sample=1)])
+    assert isinstance(outcome, Reply)
 
 
 async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(model: SmallModel) -> None:
     async with judges_at(model.url, model=MODEL) as judges:
         long = (Message("user", "word " * 20_000),)
-        cut_off, refused = await judges.inquire(60).complete_all(
-            [request(max_tokens=3), request(messages=long)]
-        )
+        cut_off, refused = await complete_all(judges, 60, [request(max_tokens=3), request(messages=long)])
     assert isinstance(cut_off, Reply)
     assert cut_off.finish is Finish.LENGTH
     assert isinstance(refused, Failure)
@@ -72,12 +69,11 @@ async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(mo
 
 @pytest.mark.parametrize("method", ["single", "cot-sc"])
 async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str) -> None:
-    options = JudgeOptions(judges=("small",), max_tokens=100, samples=2)
     limits = {"request_timeout_seconds": 120, "prices": [1, 1]}
     async with judges_at(model.url, model=MODEL, **limits) as judges:
-        inquiry = judges.inquire(200)
-        opinion = await drive_async(ask(CASE, method, options), inquiry.complete_all)
-    assert inquiry.failures == {}
+        inquiry = inquiry_about(CASE, judges, 200, method, max_tokens=100, samples=2)
+        opinion = await inquiry.ask()
+    assert opinion is not None
     assert inquiry.cost
     assert opinion.usage.tokens_out > 0
     assert opinion.label or opinion.unsure in {
@@ -92,12 +88,12 @@ async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time(
         async with judges_at(model.url, model=MODEL) as judges:
             model.freeze()
             began = time.monotonic()
-            (frozen,) = await judges.inquire(1).complete_all([request()])
+            (frozen,) = await complete_all(judges, 1, [request()])
             assert time.monotonic() - began < 3
             model.go_on()
-            (back,) = await judges.inquire(60).complete_all([request()])
+            (back,) = await complete_all(judges, 60, [request()])
             model.kill()
-            (killed,) = await judges.inquire(5).complete_all([request()])
+            (killed,) = await complete_all(judges, 5, [request()])
     assert frozen == Failure("timeout", frozen.seconds)
     assert isinstance(back, Reply)
     assert isinstance(killed, Failure)

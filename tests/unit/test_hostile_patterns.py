@@ -77,7 +77,7 @@ def test_all_patterns_are_found(patterns: list[Found]) -> None:
     files = {each.file for each in patterns}
     assert len(patterns) >= 90
     assert {"schemas/jsonl.py", "scoring/text/spans.py", "scoring/text/error_codes.py"} <= files
-    assert {"streams/kafka/oauth.py", "streams/llm/endpoints/statuses.py"} <= files
+    assert {"streams/kafka/oauth.py", "streams/llm/endpoints/faults.py"} <= files
 
 
 def test_only_known_places_make_patterns_of_other_texts() -> None:

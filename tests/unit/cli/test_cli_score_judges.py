@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streams.documents.store_file import lock_directory
-from streams.llm.spending import SPENT_NAME
+from streams.llm.budget_file import BUDGET_FILE_NAME
 from tests.support.commands import truthgate_here
 from tests.support.llm_endpoint import LlmEndpoint
 
@@ -98,7 +98,7 @@ def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers: Path, e
     assert {verdict["degraded"][-1] for verdict in verdicts} == {"judge_unavailable"}
     assert told == (
         "truthgate: 5 answers in doubt without an opinion: no language model replied "
-        "(small: connection_refused: nothing listens at its address, or the proxy's): "
+        "(small: connection_refused: nothing listens at its address, or at the proxy's): "
         "degraded judge_unavailable\n"
     )
     assert code == 3
@@ -109,7 +109,7 @@ def test_a_worker_beside_it_that_has_its_files_locked_is_not_disturbed(
 ) -> None:
     store = tmp_path / "store"
     environment = {"TRUTHGATE_DOCUMENTS__STORE": str(store)}
-    with lock_directory(store, f"{SPENT_NAME}.lock", "documents.store"):
+    with lock_directory(store, f"{BUDGET_FILE_NAME}.lock", "documents.store"):
         before = sorted(store.iterdir())
         verdicts, told, code = judged(answers, endpoint, environment=environment)
         assert sorted(store.iterdir()) == before

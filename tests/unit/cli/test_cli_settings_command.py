@@ -81,7 +81,7 @@ def test_each_language_model_is_asked_once_where_that_is_wanted_and_why_one_does
         assert can_start == "a worker can start with these settings"
         assert re.fullmatch(r"judges\.endpoints\.well: ok, \d\.\d s", first)
         assert second == (
-            "judges.endpoints.refusing: unauthorized: it refuses the key, or there is none (HTTP 401 or 403)"
+            "judges.endpoints.refusing: unauthorized: the key is missing or refused (HTTP 401 or 403)"
         )
         assert "sk-of-nobody" not in done.stdout + done.stderr
         refusing.behave()

@@ -1,6 +1,7 @@
 """An opinion is asked for within the budget: what it took counts, whatever way it ended."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,11 +14,11 @@ from scoring.judges import (
     ReferenceDocuments,
     ReplySchema,
     Request,
-    ask,
 )
 from scoring.values.opinion import Label, UnsureReason
 from streams.llm.budget import Budget, BudgetAmount, Limit, Limits, Priority
-from streams.llm.spending import ask_within_budget, estimate
+from streams.llm.inquiry import ChainLink, Inquiry, estimate
+from streams.settings import EndpointSettings
 from tests.support.clock import Clock
 from tests.unit.judges.judges_support import DOCUMENTS, TRUE, Endpoint
 
@@ -30,20 +31,35 @@ def budget_of(requests=100, tokens=1_000_000):
     return budget
 
 
-def asking(method, case=DOCUMENTS):
-    return ask(case, method, OPTIONS), METHODS[method].max_requests(OPTIONS)
+class Judge:
+    """A judge whose requests of a round are answered by a script, after ``before`` was called."""
+
+    settings = EndpointSettings(base_url="http://a/v1", model="m")
+
+    def __init__(self, script, before=None):
+        self.endpoint = Endpoint(script)
+        self._before = before
+
+    @property
+    def requests(self):
+        return self.endpoint.requests
+
+    async def complete(self, request, _deadline):
+        (outcome,) = self.endpoint((request,))
+        if self._before:
+            outcome = await self._before(outcome)
+        return outcome
 
 
-def answering(endpoint):
-    async def answer_all(requests):
-        return endpoint(requests)
-
-    return answer_all
-
-
-async def opinion_of(budget, method, endpoint, case=DOCUMENTS, unsent=()):
-    begun, most = asking(method, case)
-    return await ask_within_budget(budget, Priority.FIRST, begun, most, answering(endpoint), unsent)
+def inquiry_into(budget, method, judge, case=DOCUMENTS):
+    return Inquiry(
+        case=case,
+        link=ChainLink(method, OPTIONS, {}),
+        judges=dict.fromkeys(OPTIONS.judges, judge),
+        budget=budget,
+        priority=Priority.FIRST,
+        deadline=0,
+    )
 
 
 def spent(budget):
@@ -52,9 +68,9 @@ def spent(budget):
 
 @pytest.mark.parametrize("method", METHODS)
 async def test_what_the_endpoint_counts_is_what_was_spent(method):
-    budget, endpoint = budget_of(), Endpoint(TRUE)
-    opinion = await opinion_of(budget, method, endpoint)
-    assert opinion.usage.requests == len(endpoint.requests)
+    budget, judge = budget_of(), Judge(TRUE)
+    opinion = await inquiry_into(budget, method, judge).ask()
+    assert opinion.usage.requests == len(judge.requests)
     assert spent(budget) == BudgetAmount(
         opinion.usage.requests, opinion.usage.tokens_in + opinion.usage.tokens_out
     )
@@ -62,9 +78,9 @@ async def test_what_the_endpoint_counts_is_what_was_spent(method):
 
 @pytest.mark.parametrize("limits", [{"requests": 2}, {"tokens": 100}])
 async def test_nothing_is_sent_where_the_method_may_need_more_than_is_left(limits):
-    budget, endpoint = budget_of(**limits), Endpoint(TRUE)
-    assert await opinion_of(budget, "sequential", endpoint) is None
-    assert endpoint.requests == []
+    budget, judge = budget_of(**limits), Judge(TRUE)
+    assert await inquiry_into(budget, "sequential", judge).ask() is None
+    assert judge.requests == []
     assert spent(budget) == BudgetAmount()
 
 
@@ -72,12 +88,11 @@ async def test_all_that_the_method_may_ask_is_reserved_until_it_is_settled():
     budget = budget_of(requests=5)
     reserved = []
 
-    async def answer_all(requests):
+    async def note_reserved(outcome):
         reserved.append(spent(budget).requests)
-        return Endpoint(TRUE)(requests)
+        return outcome
 
-    begun, most = asking("sequential")
-    opinion = await ask_within_budget(budget, Priority.FIRST, begun, most, answer_all)
+    opinion = await inquiry_into(budget, "sequential", Judge(TRUE, note_reserved)).ask()
     assert opinion.label is Label.TRUE
     assert set(reserved) == {3}
     assert spent(budget).requests == opinion.usage.requests
@@ -85,51 +100,46 @@ async def test_all_that_the_method_may_ask_is_reserved_until_it_is_settled():
 
 async def test_what_has_nothing_to_be_compared_with_costs_nothing():
     budget = budget_of(requests=0)
-    opinion = await opinion_of(
-        budget, "single", Endpoint(TRUE), Case("Why?", "Because.", ReferenceDocuments(()))
-    )
+    case = Case("Why?", "Because.", ReferenceDocuments(()))
+    opinion = await inquiry_into(budget, "single", Judge(TRUE), case).ask()
     assert opinion.unsure is UnsureReason.NO_REFERENCE
 
 
 async def test_a_reply_without_a_count_costs_its_estimate():
-    budget, endpoint = budget_of(), Endpoint(TRUE)
+    async def uncounted(outcome):
+        return replace(outcome, tokens_in=0, tokens_out=0)
 
-    async def answer_all(requests):
-        return [type(each)(each.text) for each in endpoint(requests)]
-
-    begun, most = asking("single")
-    await ask_within_budget(budget, Priority.FIRST, begun, most, answer_all)
-    assert spent(budget) == estimate(endpoint.requests[0])
+    budget, judge = budget_of(), Judge(TRUE, uncounted)
+    await inquiry_into(budget, "single", judge).ask()
+    assert spent(budget) == estimate(judge.requests[0])
 
 
 async def test_a_failure_costs_its_estimate_unless_nothing_was_sent():
     away, slow = budget_of(), budget_of()
     for budget, code in ((away, "breaker_open"), (slow, "timeout")):
-        endpoint = Endpoint({"Verdict": Failure(code)})
-        opinion = await opinion_of(budget, "single", endpoint, unsent=["breaker_open"])
+        judge = Judge({"Verdict": Failure(code)})
+        opinion = await inquiry_into(budget, "single", judge).ask()
         assert opinion.unsure is UnsureReason.NO_REPLY
     assert spent(away) == BudgetAmount()
-    assert spent(slow) == estimate(endpoint.requests[0])
+    assert spent(slow) == estimate(judge.requests[0])
 
 
 async def test_an_asking_that_is_given_up_costs_what_it_had_sent():
     budget, sent = budget_of(), asyncio.Event()
-    endpoint = Endpoint(TRUE)
 
-    async def answer_all(requests):
-        outcomes = endpoint(requests)
-        if len(endpoint.rounds) == 2:
+    async def hang_in_the_second_round(outcome):
+        if len(judge.requests) == 2:
             sent.set()
             await asyncio.Event().wait()
-        return outcomes
+        return outcome
 
-    begun, most = asking("sequential")
-    task = asyncio.create_task(ask_within_budget(budget, Priority.FIRST, begun, most, answer_all))
+    judge = Judge(TRUE, hang_in_the_second_round)
+    task = asyncio.create_task(inquiry_into(budget, "sequential", judge).ask())
     await sent.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert spent(budget) == BudgetAmount(1, 110) + estimate(endpoint.requests[1])
+    assert spent(budget) == BudgetAmount(1, 110) + estimate(judge.requests[1])
 
 
 def test_an_estimate_is_of_all_that_is_sent_and_of_the_longest_reply():

@@ -3,8 +3,7 @@
 import structlog
 from prometheus_client import generate_latest
 
-from streams.llm.budget import Budget, BudgetAmount, Limit, Limits, Priority
-from streams.llm.budget_metrics import BudgetMetrics
+from streams.llm.budget import Budget, BudgetAmount, BudgetMetrics, Limit, Limits, Priority
 from streams.observability.instruments import Instruments
 from tests.support.clock import Clock
 
@@ -30,7 +29,7 @@ def test_metrics_show_what_is_used_left_and_refused():
     assert 'truthgate_judge_budget_errors_total{error_type="ENOSPC"} 2.0' in page
     assert lines == [
         {
-            "event": "judge_budget_not_kept",
+            "event": "judge_budget_not_stored",
             "error_type": "ENOSPC",
             "setting": "documents.store",
             "log_level": "warning",

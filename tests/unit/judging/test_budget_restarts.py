@@ -13,13 +13,13 @@ from streams.llm.budget import (
     BudgetAmount,
     BudgetObserver,
     BudgetSpending,
+    Limits,
     Priority,
 )
-from streams.llm.spending import (
-    SPENT_NAME,
+from streams.llm.budget_file import (
+    BUDGET_FILE_NAME,
     SpendingFileDamaged,
     SpendingWriter,
-    limits_from_settings,
     open_budget,
     read_spending,
     write_spending,
@@ -78,19 +78,19 @@ async def test_another_worker_may_not_use_the_same_file(tmp_path):
 
 @pytest.mark.parametrize("content", BROKEN)
 async def test_a_broken_file_is_set_aside_and_its_day_counts_as_spent(tmp_path, content):
-    file = tmp_path / SPENT_NAME
+    file = tmp_path / BUDGET_FILE_NAME
     content = content if isinstance(content, bytes) else content.encode()
     file.write_bytes(content)
     with structlog.testing.capture_logs() as lines:
         assert await spend(tmp_path, 1) == 0
-    assert (tmp_path / f"{SPENT_NAME}.set-aside").read_bytes() == content
+    assert (tmp_path / f"{BUDGET_FILE_NAME}.set-aside").read_bytes() == content
     assert lines == [{"event": "judge_budget_set_aside", "log_level": "error", "path": str(file)}]
     assert await spend(tmp_path, 1, NOON + 60) == 0
     assert await spend(tmp_path, 1, NOON + DAY_SECONDS) == 1
 
 
 async def test_a_file_that_cannot_be_used_is_refused_at_the_start(tmp_path):
-    (tmp_path / SPENT_NAME).mkdir()
+    (tmp_path / BUDGET_FILE_NAME).mkdir()
     with pytest.raises(InvalidSettings, match=r"documents\.store: cannot use .*Is a directory"):
         await spend(tmp_path, 1)
 
@@ -103,13 +103,13 @@ async def test_it_is_written_in_the_background(tmp_path):
             await super().write()
             wrote.set()
 
-    budget = Budget(limits_from_settings(SETTINGS), Clock(NOON))
+    budget = Budget(Limits.from_settings(SETTINGS), Clock(NOON))
     budget.assign([0], 1)
-    keeper = Tells(tmp_path / SPENT_NAME, budget, BudgetObserver())
+    keeper = Tells(tmp_path / BUDGET_FILE_NAME, budget, BudgetObserver())
     budget.reserve(BudgetAmount(3, 30), Priority.FIRST)
     task = asyncio.create_task(keeper.run(stopping, 0.001))
     await wrote.wait()
-    assert read_spending(tmp_path / SPENT_NAME) == budget.spending
+    assert read_spending(tmp_path / BUDGET_FILE_NAME) == budget.spending
     stopping.set()
     await task
 
@@ -124,24 +124,24 @@ async def test_what_is_spent_while_it_is_written_for_the_last_time_but_one_is_wr
                 budget.reserve(BudgetAmount(1, 1), Priority.FIRST)
                 stopping.set()
 
-    budget = Budget(limits_from_settings(SETTINGS), Clock(NOON))
+    budget = Budget(Limits.from_settings(SETTINGS), Clock(NOON))
     budget.assign([0], 1)
     budget.reserve(BudgetAmount(3, 30), Priority.FIRST)
-    await Spends(tmp_path / SPENT_NAME, budget, BudgetObserver()).run(stopping, 0.001)
-    assert read_spending(tmp_path / SPENT_NAME).day.spent == BudgetAmount(4, 31)
+    await Spends(tmp_path / BUDGET_FILE_NAME, budget, BudgetObserver()).run(stopping, 0.001)
+    assert read_spending(tmp_path / BUDGET_FILE_NAME).day.spent == BudgetAmount(4, 31)
 
 
 async def test_it_is_written_only_when_something_was_spent(tmp_path):
-    budget = Budget(limits_from_settings(SETTINGS), Clock(NOON))
-    keeper = SpendingWriter(tmp_path / SPENT_NAME, budget, BudgetObserver())
+    budget = Budget(Limits.from_settings(SETTINGS), Clock(NOON))
+    keeper = SpendingWriter(tmp_path / BUDGET_FILE_NAME, budget, BudgetObserver())
     await keeper.write()
-    assert not (tmp_path / SPENT_NAME).exists()
+    assert not (tmp_path / BUDGET_FILE_NAME).exists()
 
 
 async def test_a_disk_that_fails_is_told_and_tried_again(tmp_path):
     observer = Hears()
-    budget = Budget(limits_from_settings(SETTINGS), Clock(NOON))
-    keeper = SpendingWriter(tmp_path / "away" / SPENT_NAME, budget, observer)
+    budget = Budget(Limits.from_settings(SETTINGS), Clock(NOON))
+    keeper = SpendingWriter(tmp_path / "away" / BUDGET_FILE_NAME, budget, observer)
     budget.assign([0], 1)
     budget.reserve(BudgetAmount(1, 1), Priority.FIRST)
     await keeper.write()
@@ -149,7 +149,7 @@ async def test_a_disk_that_fails_is_told_and_tried_again(tmp_path):
     (tmp_path / "away").mkdir()
     await keeper.write()
     assert observer.errors == ["ENOENT"]
-    assert read_spending(tmp_path / "away" / SPENT_NAME) == budget.spending
+    assert read_spending(tmp_path / "away" / BUDGET_FILE_NAME) == budget.spending
 
 
 def test_what_is_written_is_read_back(tmp_path):

@@ -10,12 +10,12 @@ from prometheus_client import generate_latest
 
 from scoring.cache.cache_file import OPINION_CACHE_ID, TRANSLATION_CACHE_ID, CacheFile
 from scoring.values.opinion import Opinion, UnsureReason
-from streams.llm.cached_opinions import (
-    OPINIONS_NAME,
-    LookupResult,
+from streams.llm.opinion_cache import (
+    OPINION_CACHE_NAME,
     OpinionCache,
     OpinionCacheMetrics,
     OpinionCacheObserver,
+    OpinionLookup,
     open_opinion_cache,
 )
 from streams.observability.instruments import Instruments
@@ -58,7 +58,7 @@ async def test_what_was_asked_is_not_asked_again_after_a_restart(tmp_path):
         with kept_in(tmp_path, observer) as kept:
             assert await kept.get_or_ask("key", ANSWER, asks) == OPINION
     assert asks.times == 1
-    assert observer.results == [LookupResult.MISS, LookupResult.HIT, LookupResult.HIT]
+    assert observer.results == [OpinionLookup.MISS, OpinionLookup.HIT, OpinionLookup.HIT]
     assert observer.errors == []
 
 
@@ -103,7 +103,7 @@ async def test_who_asks_for_the_same_at_the_same_time_shares_one_asking(tmp_path
         opinions = await asyncio.gather(*(kept.get_or_ask("key", ANSWER, asks) for _ in range(4)))
     assert opinions == [OPINION] * 4
     assert asks.times == 1
-    assert sorted(observer.results) == [LookupResult.MISS, *[LookupResult.SHARED] * 3]
+    assert sorted(observer.results) == [OpinionLookup.MISS, *[OpinionLookup.SHARED] * 3]
 
 
 async def test_an_asking_that_fails_keeps_nothing(tmp_path):
@@ -119,20 +119,20 @@ async def test_an_asking_that_fails_keeps_nothing(tmp_path):
 
 
 async def test_a_file_of_something_else_is_left_alone_and_asking_goes_on(tmp_path):
-    CacheFile(tmp_path / OPINIONS_NAME, TRANSLATION_CACHE_ID, 1).close()
-    content, observer, asks = (tmp_path / OPINIONS_NAME).read_bytes(), Hears(), Asks()
+    CacheFile(tmp_path / OPINION_CACHE_NAME, TRANSLATION_CACHE_ID, 1).close()
+    content, observer, asks = (tmp_path / OPINION_CACHE_NAME).read_bytes(), Hears(), Asks()
     with kept_in(tmp_path, observer) as kept:
         for _ in range(2):
             assert await kept.get_or_ask("key", ANSWER, asks) == OPINION
     assert asks.times == 2
     assert set(observer.errors) == {"FOREIGN"}
-    assert (tmp_path / OPINIONS_NAME).read_bytes() == content
+    assert (tmp_path / OPINION_CACHE_NAME).read_bytes() == content
 
 
 async def test_a_damaged_file_is_begun_anew(tmp_path):
     with kept_in(tmp_path) as kept:
         await kept.get_or_ask("key", ANSWER, Asks())
-    with (tmp_path / OPINIONS_NAME).open("r+b") as file:
+    with (tmp_path / OPINION_CACHE_NAME).open("r+b") as file:
         file.seek(16_384)
         file.write(b"\xff" * 40_000)
     asks = Asks()
@@ -165,12 +165,12 @@ def test_metrics_show_lookups_and_failures_and_each_kind_of_failure_is_logged_on
     instruments.begin_section("Judges")
     telemetry = OpinionCacheMetrics(instruments)
     with structlog.testing.capture_logs() as lines:
-        telemetry.looked_up(LookupResult.HIT)
+        telemetry.looked_up(OpinionLookup.HIT)
         for error in ("SQLITE_FULL", "SQLITE_FULL", "FOREIGN"):
             telemetry.failed(error)
     page = generate_latest(instruments.registry).decode()
-    assert 'truthgate_kept_opinion_lookups_total{result="hit"} 1.0' in page
-    assert 'truthgate_kept_opinion_lookups_total{result="shared"} 0.0' in page
-    assert 'truthgate_kept_opinion_errors_total{error_type="SQLITE_FULL"} 2.0' in page
+    assert 'truthgate_opinion_cache_lookups_total{result="hit"} 1.0' in page
+    assert 'truthgate_opinion_cache_lookups_total{result="shared"} 0.0' in page
+    assert 'truthgate_opinion_cache_errors_total{error_type="SQLITE_FULL"} 2.0' in page
     assert [line["error_type"] for line in lines] == ["SQLITE_FULL", "FOREIGN"]
     instruments.close(1)

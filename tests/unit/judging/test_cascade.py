@@ -19,14 +19,15 @@ from scoring.values.opinion import Label
 from scoring.values.rules import Reason
 from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Limit, Limits
-from streams.llm.cached_opinions import OpinionCache, open_opinion_cache
-from streams.llm.cascade import NO_OPINIONS, Cascade, ChainLink, JudgeOpinions, chain_from_settings
-from streams.llm.endpoints.judges import Judges
+from streams.llm.cascade import NO_OPINIONS, Cascade, JudgeOpinions
+from streams.llm.inquiry import ChainLink, chain_from_settings
+from streams.llm.opinion_cache import OpinionCache, open_opinion_cache
 from streams.settings import EndpointSettings, JudgeSettings
 from tests.support.clock import Clock
 from tests.support.virtual_time import run_virtually
 from tests.unit.judges.judges_support import ANSWER, DOCUMENT, FALSE, QUESTION, TRUE, reply
 
+ENDPOINT = EndpointSettings(base_url="http://a/v1", model="m")
 EXCHANGE = Exchange(QUESTION, ANSWER, (Passage("invoices", DOCUMENT, "Invoices"),), "en")
 DOUBTFUL = ScoredAnswer(3.0, MessageType.BINARY, "en")
 OBJECTED = ScoredAnswer(2.0, MessageType.BINARY, "en", reason=ERROR_MISMATCH_RULE)
@@ -55,6 +56,7 @@ class Scripted:
 
     outcomes: list[tuple[float, Outcome | dict]]
     keeps_time: bool = True
+    settings: EndpointSettings = ENDPOINT
     sent: list[Request] = field(default_factory=list)
 
     async def complete(self, request: Request, deadline: float) -> Outcome:
@@ -84,8 +86,9 @@ def cascade(
     """Give a cascade that asks these models, one after the other until one is sure."""
     names = [f"judge-{number}" for number in range(len(models))]
     prices = None if price is None else (price, price)
-    endpoint = EndpointSettings(base_url="http://a/v1", model="m", prices=prices)
-    judges = Judges(dict(zip(names, models, strict=True)), dict.fromkeys(names, endpoint))
+    for model in models:
+        model.settings = ENDPOINT.model_copy(update={"prices": prices})
+    judges = dict(zip(names, models, strict=True))
     chain = [ChainLink(method, JudgeOptions(judges=(name,)), {name: name}) for name in names]
     limits = Limits(Limit(), budget or Limit())
     return Cascade(

@@ -7,16 +7,17 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from scoring.judges.requests import Failure, Outcome, Request
+from scoring.judges.requests import Failure, Outcome
 from scoring.policy import Policy
 from scoring.values.exchange import Exchange, MessageType, Passage
 from scoring.values.scored_answer import ScoredAnswer
 from streams.llm.budget import Budget, Limits
-from streams.llm.cached_opinions import OpinionCache
-from streams.llm.cascade import Cascade, chain_from_settings
-from streams.llm.endpoints.judges import ChatModel
+from streams.llm.cascade import Cascade
+from streams.llm.endpoints.judge_metrics import EndpointObserver
 from streams.llm.endpoints.opening import open_judges
-from streams.settings import JudgeSettings
+from streams.llm.inquiry import chain_from_settings
+from streams.llm.opinion_cache import OpinionCache
+from streams.settings import EndpointSettings, JudgeSettings
 from tests.support.llm_endpoint import LlmEndpoint
 
 EXCHANGES = [
@@ -26,17 +27,14 @@ EXCHANGES = [
 DOUBTFUL = ScoredAnswer(3.0, MessageType.BINARY, "en", profile="truthgate")
 
 
-class Heard:
-    """Replies as another does, and notes the outcomes."""
+class Hears(EndpointObserver):
+    """Notes the outcomes."""
 
-    def __init__(self, model: ChatModel, outcomes: list[str]) -> None:
-        self._model = model
+    def __init__(self, outcomes: list[str]) -> None:
         self._outcomes = outcomes
 
-    async def complete(self, request: Request, deadline: float) -> Outcome:
-        outcome = await self._model.complete(request, deadline)
+    def completed(self, _endpoint: EndpointSettings, outcome: Outcome) -> None:
         self._outcomes.append(outcome.code if isinstance(outcome, Failure) else "reply")
-        return outcome
 
 
 @contextmanager
@@ -51,8 +49,7 @@ def frozen(**settings: object) -> Iterator[JudgeSettings]:
 @asynccontextmanager
 async def cascade_of(settings: JudgeSettings, outcomes: list[str], seconds: float) -> AsyncIterator[Cascade]:
     """Give a cascade without limits but that of time, which notes the outcomes of its requests."""
-    async with open_judges(settings, observed=lambda _, __, model: Heard(model, outcomes)) as judges:
-        assert judges is not None
+    async with open_judges(settings, Hears(outcomes)) as judges:
         chain = chain_from_settings(settings)
         budget, kept = Budget(Limits(), time.time), OpinionCache(None)
         yield Cascade(Policy(), chain, judges, budget, kept, seconds, 100, lambda: (frozenset({0}), 1))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Finish, Reply, Token
-from streams.llm.endpoints.completion import parse_completion
+from streams.llm.endpoints.chat_completion import parse_completion
 from streams.llm.endpoints.faults import EndpointFault, NoReply
 
 

@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.judges.requests import Failure, Finish, Outcome, Reply
-from streams.llm.endpoints.endpoint import Persistence
+from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode
+from streams.llm.endpoints.endpoint import CallOptions
 from streams.llm.endpoints.opening import open_judges
-from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
 from streams.settings import JudgeSettings
-from tests.support.judges import KEY, SECRET, asked_once, judges_at, request
+from tests.support.judges import KEY, SECRET, asked_once, complete_all, judges_at, request
 from tests.support.llm_endpoint import Behaviour, LlmEndpoint, completion
 from tests.support.ports import NOBODY
 
 #: What a test waits beyond a deadline before it says that there was no outcome in time.
 _SLACK = 1.5
 #: The form of the reply is not asked for, so that a refusal is not tried again in a weaker way.
-PLAIN = Persistence(1, parameters=AcceptedParameters(OutputMode.PLAIN, falls_back=False))
+PLAIN = CallOptions(1, parameters=AcceptedParameters(OutputMode.PLAIN, falls_back=False))
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint: 
     endpoint.behave(headers={"Set-Cookie": "session=4711"})
     await asked_once(endpoint)
     async with judges_at(endpoint.url, api_key=None) as judges:
-        await judges.inquire(5).complete_all([request()])
-        await judges.inquire(5).complete_all([request()])
+        await complete_all(judges, 5, [request()])
+        await complete_all(judges, 5, [request()])
     with_key, _, without = (asked.headers for asked in endpoint.asked)
     assert with_key["Authorization"] == f"Bearer {KEY}"
     assert set(without) == {
@@ -100,7 +100,7 @@ async def test_every_fault_is_an_outcome_in_time(
 ) -> None:
     endpoint.behave(**behaviour)
     began = time.monotonic()
-    assert code(await asked_once(endpoint, seconds=0.7, persistence=PLAIN)) == expected
+    assert code(await asked_once(endpoint, seconds=0.7, options=PLAIN)) == expected
     assert time.monotonic() - began < 0.7 + _SLACK
 
 
@@ -114,10 +114,10 @@ async def test_one_call_may_take_less_time_than_there_is(endpoint: LlmEndpoint) 
 async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEndpoint) -> None:
     async with judges_at(endpoint.url) as judges:
         for _ in range(2):
-            (there,) = await judges.inquire(5).complete_all([request()])
+            (there,) = await complete_all(judges, 5, [request()])
             assert isinstance(there, Reply)
             endpoint.stop()
-            (away,) = await judges.inquire(5).complete_all([request()])
+            (away,) = await complete_all(judges, 5, [request()])
             assert code(away) in {"connection_refused", "disconnected"}
             endpoint.start()
 
@@ -125,7 +125,7 @@ async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEnd
 async def test_a_host_that_nobody_knows_and_a_port_that_nobody_listens_at_are_told_apart() -> None:
     for host, expected in (("nowhere.invalid", "dns"), (NOBODY, "connection_refused")):
         async with judges_at(f"http://{host}/v1") as judges:
-            (away,) = await judges.inquire(5).complete_all([request()])
+            (away,) = await complete_all(judges, 5, [request()])
         assert code(away) == expected
 
 
@@ -153,15 +153,6 @@ async def test_a_filter_that_takes_offence_is_a_refusal(endpoint: LlmEndpoint) -
     assert (outcome.text, outcome.finish) == ("", Finish.REFUSED)
 
 
-async def test_a_judge_that_is_not_named_is_not_asked(endpoint: LlmEndpoint) -> None:
-    async with judges_at(endpoint.url) as judges:
-        inquiry = judges.inquire(5)
-        outcomes = await inquiry.complete_all([request(judge="other"), request()])
-    assert code(outcomes[0]) == "unknown_judge"
-    assert isinstance(outcomes[1], Reply)
-    assert inquiry.failures == {"unknown_judge": 1}
-
-
 async def test_tls_is_of_who_is_trusted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     authority, stranger = trustme.CA(), trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -181,12 +172,12 @@ async def test_tls_is_of_who_is_trusted(tmp_path: Any, monkeypatch: pytest.Monke
         assert len(endpoint.asked) == 3
     with LlmEndpoint() as plain:
         async with judges_at(plain.url.replace("http:", "https:")) as judges:
-            assert code((await judges.inquire(5).complete_all([request()]))[0]) == "tls"
+            assert code((await complete_all(judges, 5, [request()]))[0]) == "tls"
 
 
 async def test_without_endpoints_there_are_no_judges() -> None:
     async with open_judges(JudgeSettings()) as judges:
-        assert judges is None
+        assert judges == {}
 
 
 async def test_no_text_key_or_reply_is_logged(
@@ -256,7 +247,7 @@ def test_whatever_bytes_come_there_is_an_outcome_in_time(
 ) -> None:
     shared.behave(raw=raw or b"\0")
     began = time.monotonic()
-    outcome = asyncio.run(asked_once(shared, seconds=0.3, persistence=Persistence(attempts=1 + twice)))
+    outcome = asyncio.run(asked_once(shared, seconds=0.3, options=CallOptions(attempts=1 + twice)))
     assert isinstance(outcome, Reply | Failure)
     assert time.monotonic() - began < 0.3 + _SLACK
 

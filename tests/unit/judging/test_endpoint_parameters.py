@@ -2,7 +2,8 @@
 
 import pytest
 
-from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode, ParameterLearner, chat_body
+from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode, chat_body
+from streams.llm.endpoints.endpoint import ParameterLearner
 from tests.support.clock import Clock
 from tests.support.judges import SCHEMA, SECRET, request
 

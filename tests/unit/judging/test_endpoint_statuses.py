@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.llm.endpoints.faults import EndpointFault, NoReply
-from streams.llm.endpoints.statuses import no_reply_from_status, retry_after
+from streams.llm.endpoints.faults import EndpointFault, NoReply, no_reply_from_status, retry_after
 
 NOW = datetime(2026, 3, 2, 12, 0, 0, tzinfo=UTC)
 

@@ -1,5 +1,7 @@
 """What is told of asking judges follows the conventions for generative AI, and holds no text."""
 
+import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,16 +13,16 @@ from opentelemetry.trace import SpanKind
 from prometheus_client import generate_latest
 
 from scoring.cache.circuit_breaker import BreakerState
-from scoring.judges.requests import Failure, Outcome, Reply, Request
-from streams.llm.endpoints.judges import ChatModel
-from streams.llm.endpoints.observed import TracedModel
+from scoring.judges.requests import Failure, Reply
+from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode
+from streams.llm.endpoints.endpoint import Endpoint
 from streams.llm.endpoints.opening import open_judges
-from streams.llm.endpoints.parameters import AcceptedParameters, OutputMode
 from streams.observability.stages import Stages
 from streams.settings import EndpointSettings, JudgeSettings
 from streams.worker.worker_metrics import WorkerMetrics
-from tests.support.judges import KEY, SECRET, asked_once, request
+from tests.support.judges import KEY, SECRET, asked_once, complete_all, request
 from tests.support.llm_endpoint import LlmEndpoint
+from tests.support.virtual_time import run_virtually
 
 ENDPOINT = EndpointSettings(base_url="https://llm.example/v1", model="gpt-small", api_key=KEY)
 REPLY = Reply(f'{{"reason": "{SECRET}"}}', model="gpt-small-0613", tokens_in=120, tokens_out=4, seconds=0.3)
@@ -30,14 +32,17 @@ LABELS = (
 )
 
 
-class Says:
-    """Replies with one outcome."""
+class Client:
+    """Sends REPLY after 0.3 seconds, or nothing."""
 
-    def __init__(self, outcome: Outcome) -> None:
-        self._outcome = outcome
+    def __init__(self, *, is_silent: bool) -> None:
+        self._is_silent = is_silent
 
-    async def complete(self, _: Request, __: float) -> Outcome:
-        return self._outcome
+    async def complete(self, _body: bytes) -> bytes:
+        await asyncio.sleep(1e6 if self._is_silent else REPLY.seconds)
+        usage = {"prompt_tokens": REPLY.tokens_in, "completion_tokens": REPLY.tokens_out}
+        choice = {"message": {"content": REPLY.text}, "finish_reason": "stop"}
+        return json.dumps({"choices": [choice], "model": REPLY.model, "usage": usage}).encode()
 
 
 @pytest.fixture
@@ -45,19 +50,23 @@ def exporter() -> InMemorySpanExporter:
     return InMemorySpanExporter()
 
 
-async def told(exporter: InMemorySpanExporter, outcome: Outcome) -> tuple[str, ReadableSpan]:
-    """Give the metrics and the span of one request with this outcome."""
+def told(exporter: InMemorySpanExporter, *, is_silent: bool = False) -> tuple[str, ReadableSpan]:
+    """Return the metrics and the span of one request, which has 2.5 seconds."""
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     tracer, metrics = provider.get_tracer("test"), WorkerMetrics()
-    model = TracedModel("small", ENDPOINT, Says(outcome), metrics.judges, Stages(tracer))
-    with tracer.start_as_current_span("process"):
-        assert await model.complete(request(temperature=0.5), 0) is outcome
+
+    async def ask() -> None:
+        judge = Endpoint("small", ENDPOINT, Client(is_silent=is_silent), metrics.judges, Stages(tracer))
+        with tracer.start_as_current_span("process"):
+            await judge.complete(request(temperature=0.5), asyncio.get_running_loop().time() + 2.5)
+
+    run_virtually(ask())
     return generate_latest(metrics.registry).decode(), exporter.get_finished_spans()[0]
 
 
-async def test_a_reply_is_measured_and_shown_without_its_text(exporter: InMemorySpanExporter) -> None:
-    metrics, span = await told(exporter, REPLY)
+def test_a_reply_is_measured_and_shown_without_its_text(exporter: InMemorySpanExporter) -> None:
+    metrics, span = told(exporter)
     assert f"gen_ai_client_operation_duration_seconds_sum{{{LABELS.format('')}}} 0.3" in metrics
     for kind, tokens in (("input", 120.0), ("output", 4.0)):
         labels = LABELS.format(f'gen_ai_token_type="{kind}",')
@@ -82,8 +91,8 @@ async def test_a_reply_is_measured_and_shown_without_its_text(exporter: InMemory
         assert private not in metrics + span.to_json()
 
 
-async def test_a_failure_is_measured_by_its_code(exporter: InMemorySpanExporter) -> None:
-    metrics, span = await told(exporter, Failure("timeout", 2.5))
+def test_a_failure_is_measured_by_its_code(exporter: InMemorySpanExporter) -> None:
+    metrics, span = told(exporter, is_silent=True)
     labels = 'error_type="timeout",' + LABELS.format("")
     assert f"gen_ai_client_operation_duration_seconds_sum{{{labels}}} 2.5" in metrics
     assert "gen_ai_client_token_usage" not in metrics
@@ -95,7 +104,7 @@ async def test_a_failure_is_measured_by_its_code(exporter: InMemorySpanExporter)
 async def test_replies_and_failures_stand_beside_each_other() -> None:
     metrics = WorkerMetrics()
     for outcome in (REPLY, Failure("timeout", 1), replace(REPLY, seconds=0.1)):
-        metrics.judges.record_outcome(ENDPOINT, outcome)
+        metrics.judges.completed(ENDPOINT, outcome)
     text = generate_latest(metrics.registry).decode()
     counts = [
         line
@@ -110,7 +119,7 @@ async def test_replies_and_failures_stand_beside_each_other() -> None:
 
 async def test_tokens_that_an_endpoint_does_not_tell_are_not_measured() -> None:
     metrics = WorkerMetrics()
-    metrics.judges.record_outcome(ENDPOINT, Reply("{}"))
+    metrics.judges.completed(ENDPOINT, Reply("{}"))
     assert "gen_ai_client_token_usage" not in generate_latest(metrics.registry).decode()
 
 
@@ -154,21 +163,17 @@ async def test_why_a_judge_does_not_reply_is_logged_once_a_reason_and_again_afte
 )
 def test_the_port_is_that_of_the_scheme_where_none_is_named(url: str, server: str) -> None:
     metrics = WorkerMetrics()
-    metrics.judges.record_outcome(EndpointSettings(base_url=url, model="m"), REPLY)
+    metrics.judges.completed(EndpointSettings(base_url=url, model="m"), REPLY)
     assert server in generate_latest(metrics.registry).decode()
 
 
 async def test_judges_are_watched_from_where_they_are_opened() -> None:
     metrics = WorkerMetrics()
-
-    def observed(name: str, endpoint: EndpointSettings, model: ChatModel) -> ChatModel:
-        return TracedModel(name, endpoint, model, metrics.judges, Stages())
-
     with LlmEndpoint() as endpoint:
         settings = JudgeSettings.model_validate(
             {"endpoints": {"small": {"base_url": endpoint.url, "model": "gpt-small"}}}
         )
-        async with open_judges(settings, metrics.judges, observed) as judges:
+        async with open_judges(settings, metrics.judges) as judges:
             assert judges
-            await judges.inquire(5).complete_all([request()])
+            await complete_all(judges, 5, [request()])
     assert "gen_ai_client_token_usage_count" in generate_latest(metrics.registry).decode()

@@ -1,9 +1,10 @@
-"""Cached opinions: what was asked once is not asked, nor paid, again."""
+"""The cache of opinions: what was asked once is not asked, nor paid, again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -14,40 +15,41 @@ from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_o
 from scoring.values.opinion import Opinion, UnsureReason
 from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 
+log = structlog.get_logger(__name__)
 
-class LookupResult(StrEnum):
+#: The name of the file, in the directory of the documents.
+OPINION_CACHE_NAME = "opinions.sqlite3"
+#: How large the file may grow; an opinion takes about as much as its words.
+_MAX_MIB = 64
+
+
+class OpinionLookup(StrEnum):
     """Where an opinion was found."""
 
     HIT = "hit"
-    #: Another answer's asking for the same was under way.
+    #: Another answer is asking for the same opinion.
     SHARED = "shared"
     MISS = "miss"
 
 
 class OpinionCacheObserver:
-    """Hears what happens, and ignores what no subclass of it makes use of; must return at once."""
+    """Callbacks of the cache, which do nothing unless a subclass overrides them; they must not block."""
 
-    def looked_up(self, result: LookupResult) -> None:
-        """An opinion was looked for."""
+    def looked_up(self, result: OpinionLookup) -> None:
+        """An opinion was looked up."""
 
     def failed(self, error: str) -> None:
         """The file, or an opinion in it, could not be used; ``error`` is a name such as ``SQLITE_FULL``."""
 
 
-#: The name of the file beside the documents, where the settings name none.
-OPINIONS_NAME = "opinions.sqlite3"
-
-AskOpinion = Callable[[], Awaitable[Opinion | None]]
-
-
 class OpinionCache:
-    """Opinions by their keys, in a file that holds no text and that several workers may share.
+    """Opinions by their keys, in a file without any text that several workers may share.
 
-    Where the file fails, nothing is found or kept for a while, and asking goes on.
+    After a failure of the file, nothing is found or cached for a while, and judges are asked.
 
     Args:
-        file: where they are; None keeps none.
-        observer: hears what is found, and what fails.
+        file: None caches nothing.
+        observer: called with lookups and failures.
     """
 
     def __init__(self, file: CacheFile | None, observer: OpinionCacheObserver | None = None) -> None:
@@ -56,30 +58,34 @@ class OpinionCache:
         self._flights: SingleFlight[Opinion | None] = SingleFlight()
         self._report_failures()
 
-    async def get_or_ask(self, key: str, answer: str, ask: AskOpinion) -> Opinion | None:
-        """Return the opinion of a key, kept or else asked for; None where ``ask`` gives none.
+    async def get_or_ask(
+        self, key: str, answer: str, ask: Callable[[], Awaitable[Opinion | None]]
+    ) -> Opinion | None:
+        """Return the opinion of a key from the cache, or else what ``ask`` returns.
 
-        Who wants the same at the same time waits for one asking, and gets what it gives, with the time that
-        the first of them had for it. Where no reply came it is not kept: the next time there may be one.
+        Concurrent calls for a key share one ``ask``, with the deadline of the first. An opinion without a
+        reply is not cached: the next time there may be one.
 
         Args:
             key: of :func:`scoring.judges.opinion_key`.
             answer: what the opinion is on; the wrong words are read from it.
-            ask: asks for it, and counts what it costs. Cancelled when nobody waits any more.
+            ask: cancelled when no caller waits any more.
         """
         if self._flights.is_running(key):
-            self._observer.looked_up(LookupResult.SHARED)
-        return await self._flights.run(key, lambda: self._look_up_or_ask(key, answer, ask))
+            self._observer.looked_up(OpinionLookup.SHARED)
+        return await self._flights.run(key, partial(self._look_up_or_ask, key, answer, ask))
 
     async def get(self, key: str, answer: str) -> Opinion | None:
-        """Return the opinion of a key where it is kept."""
+        """Return the opinion of a key if it is cached."""
         # The disk may be slow, and others wait for this thread.
         found = await asyncio.to_thread(self._find, key, answer)
         self._report_failures()
-        self._observer.looked_up(LookupResult.HIT if found else LookupResult.MISS)
+        self._observer.looked_up(OpinionLookup.HIT if found else OpinionLookup.MISS)
         return found
 
-    async def _look_up_or_ask(self, key: str, answer: str, ask: AskOpinion) -> Opinion | None:
+    async def _look_up_or_ask(
+        self, key: str, answer: str, ask: Callable[[], Awaitable[Opinion | None]]
+    ) -> Opinion | None:
         if found := await self.get(key, answer):
             return found
         opinion = await ask()
@@ -114,50 +120,43 @@ class OpinionCache:
             self._observer.failed(failure)
 
 
-#: How large the file may grow; an opinion takes about as much as its words.
-_MAX_MIB = 64
-
-
 @contextmanager
 def open_opinion_cache(
     directory: Path, observer: OpinionCacheObserver | None = None
 ) -> Iterator[OpinionCache]:
-    """Open the cache of opinions, whose file is in ``directory``."""
-    file = CacheFile(directory / OPINIONS_NAME, OPINION_CACHE_ID, _MAX_MIB)
+    """Open the cache of opinions, with its file in ``directory``."""
+    file = CacheFile(directory / OPINION_CACHE_NAME, OPINION_CACHE_ID, _MAX_MIB)
     try:
         yield OpinionCache(file, observer)
     finally:
         file.close()
 
 
-log = structlog.get_logger(__name__)
-
-
 class OpinionCacheMetrics(OpinionCacheObserver):
-    """The instruments of kept opinions."""
+    """The instruments of the cache of opinions."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._lookups = instruments.counter(
-            "truthgate.kept_opinion_lookups",
-            "Opinions that were looked for before asking, by where they were found: in the file (hit), in an "
-            "asking for the same that was under way (shared), or nowhere (miss).",
+            "truthgate.opinion_cache_lookups",
+            "Opinions looked up before judges are asked. hit: found in the file; shared: another answer is "
+            "asking for the same opinion; miss: not found.",
             "hit: answers that are delivered again.",
-            MetricLabel("result", tuple(LookupResult)),
+            MetricLabel("result", tuple(OpinionLookup)),
             unit="{opinion}",
         )
         self._errors = instruments.counter(
-            "truthgate.kept_opinion_errors",
-            "Times that the file of opinions, or one of them, could not be used; it is asked for anew.",
-            "The log line `kept_opinions_failed`; disk space and permissions at `documents.store`.",
+            "truthgate.opinion_cache_errors",
+            "Failures to use the cache of opinions or one of its entries; judges are asked instead.",
+            "The log line `opinion_cache_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],
         )
 
-    def looked_up(self, result: LookupResult) -> None:
-        """Count where it was found."""
+    def looked_up(self, result: OpinionLookup) -> None:
+        """Count the lookup."""
         self._lookups.add(result)
 
     def failed(self, error: str) -> None:
-        """Count the error, and log each kind of it once."""
+        """Count the error, and log each kind once."""
         if self._errors.add_and_check_first(error):
-            log.warning("kept_opinions_failed", error_type=error, setting="documents.store")
+            log.warning("opinion_cache_failed", error_type=error, setting="documents.store")

@@ -1,4 +1,4 @@
-"""The HTTP of one endpoint: one POST a chat completion, and what comes back is limited in size."""
+"""The HTTP client of one endpoint: one POST a chat completion, and a limit on the size of the response."""
 
 import socket
 import ssl
@@ -9,18 +9,17 @@ import httpx2
 import structlog
 
 from scoring.values.scored_answer import SCORER_VERSION
-from streams.llm.endpoints.faults import EndpointFault, NoReply
-from streams.llm.endpoints.statuses import no_reply_from_status
+from streams.llm.endpoints.faults import EndpointFault, NoReply, no_reply_from_status
 from streams.settings import EndpointSettings
 
 log = structlog.get_logger(__name__)
 
-#: Two thousand tokens with log probabilities are some 1 MB; an endpoint that has gone wrong sends on and on.
+#: Two thousand tokens with log probabilities are some 1 MB; a faulty endpoint may send without end.
 _MAX_BYTES = 8_000_000
 _IDENTITY = "identity"
 _HEADERS = {
     "accept": "application/json",
-    "accept-encoding": _IDENTITY,  # so that sizes are what they seem
+    "accept-encoding": _IDENTITY,  # so that the size is that of the text
     "user-agent": f"truthgate/{SCORER_VERSION}",
 }
 
@@ -30,7 +29,7 @@ class ReplyTooLarge(httpx2.TransportError):
 
 
 class CompressedReply(httpx2.TransportError):
-    """The body is compressed, which was not asked for, and may be anything when unpacked."""
+    """The body is compressed, which was not asked for, and may be of any size when decompressed."""
 
 
 _FAULT_BY_ERROR: tuple[tuple[type[Exception], EndpointFault], ...] = (
@@ -47,17 +46,17 @@ _FAULT_BY_ERROR: tuple[tuple[type[Exception], EndpointFault], ...] = (
 
 
 class ChatClient:
-    """Sends chat completions to one endpoint, each once; nothing that it does is raised.
+    """Sends chat completions to one endpoint, each once; raises nothing for what the endpoint does.
 
-    Requests go to httpx2's transport, without the client around it, which follows redirects, keeps cookies,
-    adds headers and reads the environment for proxies and credentials.
+    Requests go to httpx2's transport and not to its client, which would follow redirects, store cookies, add
+    headers and take proxies and credentials from the environment.
 
     Args:
-        name: what the settings call the endpoint.
-        settings: where it is.
+        name: the name of the judge in the settings.
+        settings: the endpoint.
 
     Raises:
-        InvalidSettings: an authority of TLS cannot be read.
+        InvalidSettings: a certificate authority cannot be read.
     """
 
     def __init__(self, name: str, settings: EndpointSettings) -> None:
@@ -79,7 +78,7 @@ class ChatClient:
         await self._transport.aclose()
 
     async def complete(self, body: Mapping[str, Any]) -> bytes | NoReply:
-        """Send one body, and return that of the answer; the time it takes is for the caller to limit."""
+        """Send one body, and return that of the response; the timeout is the caller's."""
         try:
             request = httpx2.Request("POST", self._url, headers=self._headers, json=body)
             response = await self._transport.handle_async_request(request)
@@ -87,7 +86,7 @@ class ChatClient:
                 content = await _content(response)
             finally:
                 await response.aclose()
-        except Exception as error:  # noqa: BLE001 - libraries raise what they like, texts in it
+        except Exception as error:  # noqa: BLE001 - libraries raise anything, and quote texts in it
             return NoReply(self._fault(error))
         if response.is_success:
             return content
@@ -96,7 +95,7 @@ class ChatClient:
     def _fault(self, error: Exception) -> EndpointFault:
         chain = tuple(_causes(error))
         for kind, fault in _FAULT_BY_ERROR:
-            if any(isinstance(one, kind) for one in chain):
+            if any(isinstance(cause, kind) for cause in chain):
                 return fault
         log.error("judge_failed_unexpectedly", judge=self._name, error_type=type(error).__name__)
         return EndpointFault.UNEXPECTED
@@ -104,12 +103,12 @@ class ChatClient:
 
 async def _content(response: httpx2.Response) -> bytes:
     if response.headers.get("content-encoding", _IDENTITY) != _IDENTITY:
-        raise CompressedReply("a content encoding")
+        raise CompressedReply("content encoding")
     content = bytearray()
     async for chunk in response.aiter_raw():
         content += chunk
         if len(content) > _MAX_BYTES:
-            raise ReplyTooLarge("more than a reply")
+            raise ReplyTooLarge("too many bytes")
     return bytes(content)
 
 
