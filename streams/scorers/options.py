@@ -1,4 +1,4 @@
-"""The options of the scorer that the settings name, and what a worker asks of it."""
+"""The options of the scorer from the settings, and its interface to the pipeline."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -18,23 +18,23 @@ class AsyncScorer(Protocol):
     """Scores an exchange: the pool of scoring processes, or a stand-in for disabled scoring."""
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        """Assess one exchange; ``degraded`` are the codes of what is already known to be missing.
+        """Score one exchange; ``degraded`` are the codes of what is already known to be missing.
 
         Raises:
-            TimeoutError: the scorer took longer than one answer may.
+            TimeoutError: scoring took too long.
             BadAnswer: the scorer failed on this answer.
-            InfrastructureFailure: there is no scorer any more.
+            InfrastructureFailure: no scorer is available any more.
         """
 
 
 class DisabledScorer:
-    """Measures nothing: every answer is degraded ``scoring_disabled``, which sends it to review."""
+    """Scores nothing: every answer is degraded ``scoring_disabled``, which sends it to review."""
 
     def __init__(self, profile: str) -> None:
         self._profile = profile
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        """Leave the answer without a score."""
+        """Return a result without a score."""
         return unscored_answer(self._profile, exchange.language, (Reason.SCORING_DISABLED, *degraded))
 
 
@@ -77,7 +77,7 @@ def worker_options(settings: Settings) -> ScorerOptions:
 
 
 def check_verifier(settings: Settings) -> None:
-    """Open the verifier, if one is named, and let go of it; raises InvalidSettings where it cannot be."""
+    """Check that the verifier can be opened, if one is set; raises InvalidSettings if not."""
     folder = settings.scoring.verifier.folder
     try:
         if folder is not None:

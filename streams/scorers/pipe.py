@@ -17,15 +17,15 @@ from streams.scorers.scoring_process import PipelineLoading, ScoringFailed
 
 ScoringOutcome = ScoredAnswer | ScoringFailed
 
-#: How multiprocessing writes the length of what follows; nothing that is sent here needs its longer form.
+#: The length of a message as multiprocessing writes it; no message here needs its longer form.
 _LENGTH = struct.Struct("!i")
 
-#: How long a pipeline may take to load for an answer: as long as at the start of a process.
+#: How long loading a pipeline for an answer may take: as long as at the start of a process.
 _LOADING_SECONDS = 120.0
 
 
 class PipeClosed(Exception):
-    """The process is gone; ``begun`` tells whether it had this answer in work or still before it."""
+    """The process is gone; ``was_started`` says whether it had started to score this answer."""
 
     def __init__(self, *, was_started: bool) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class LoadingTimeout(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job:
-    """One exchange that was sent, what comes of it, and who is told when the process is done with it."""
+    """One exchange that was sent, its outcome, and a callback for when the process has finished with it."""
 
     outcome: asyncio.Future[ScoringOutcome]
     on_done: Callable[[], None]
@@ -47,13 +47,13 @@ class _Job:
 class ScoringPipe(asyncio.Protocol):
     """Sends exchanges to a scoring process, which scores them in order, and receives the results.
 
-    Several may be sent at once, so that the process never waits for the loop: the first is in work, the
-    others lie in the pipe. Time counts for the one in work alone.
+    Several may be sent at once, so that the process never waits for the event loop: the first is being
+    scored, the others are in the pipe. The timeout applies to the first only.
 
     Args:
-        timeout: seconds that one answer may take, without what is loaded for it on demand.
-        kill: ends the process; called when the answer in work takes too long or nobody waits for it.
-        on_lost: called once when the process is gone, with whether it had been of any use.
+        timeout: seconds that scoring one answer may take, without pipelines loaded on demand.
+        kill: kills the process; called when scoring takes too long or its caller was cancelled.
+        on_lost: called once when the process is gone, with whether it had ever scored or had work.
     """
 
     def __init__(self, timeout: float, kill: Callable[[], None], on_lost: Callable[[bool], None]) -> None:
@@ -77,27 +77,27 @@ class ScoringPipe(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the process is there, as far as the pipe tells."""
+        """Whether the pipe to the process is open."""
         return self._transport is not None
 
     async def score(
         self, exchange: Exchange, degraded: tuple[str, ...], on_done: Callable[[], None]
     ) -> ScoringOutcome:
-        """Have one exchange scored after those before it.
+        """Score one exchange after those sent before it.
 
-        ``on_done`` is called once, when the process is done with it or never had it: that may be later than
-        whoever waits for it has given up.
+        ``on_done`` is called once, when the process has finished with it or never got it, which may be after
+        this call was cancelled.
 
         Raises:
-            TimeoutError: it was in work for too long; the process is killed.
-            LoadingOverdue: so it was with a pipeline that it needs.
+            TimeoutError: scoring took too long; the process is killed.
+            LoadingTimeout: loading a pipeline for it took too long.
             PipeClosed: the process has died.
         """
         if self._transport is None:
             on_done()
             raise PipeClosed(was_started=False)
         try:
-            # Before anything is noted: what cannot be sent must not take the place of what is.
+            # First: an exchange that cannot be pickled must not enter the queue.
             content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
             message = _LENGTH.pack(len(content)) + content
         except BaseException:
@@ -106,48 +106,48 @@ class ScoringPipe(asyncio.Protocol):
         job = _Job(self._loop.create_future(), on_done)
         self._jobs.append(job)
         if len(self._jobs) == 1:
-            self._begin(self._timeout)
+            self._start_timer(self._timeout)
         self._transport.write(message)
         try:
             return await job.outcome
         except asyncio.CancelledError:
-            # What lies in the pipe cannot be taken back; it comes to nothing when its turn is over.
+            # What is in the pipe cannot be taken back; its result will be dropped.
             if self._jobs and self._jobs[0] is job:
                 self._kill()
             raise
 
     def close(self) -> None:
-        """Close this end; what was sent ends as if the process had died."""
+        """Close this end; outstanding exchanges fail as if the process had died."""
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Note that the pipe can be written to."""
+        """Keep the transport, to write to."""
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever it was, the process is gone
-        """End what was sent: the first was in work, the others were not begun."""
+        """Fail outstanding exchanges: the first was being scored, the others were not started."""
         self._transport = None
         self._stop_timer()
         was_of_use = self._has_answered or bool(self._jobs)
-        # The one that it was killed for has its end already; the others are not to blame.
-        begun = not self._is_killed
+        # The exchange that it was killed for has failed already; the others are not the cause.
+        was_started = not self._is_killed
         while self._jobs:
             job = self._jobs.popleft()
             if not job.outcome.done():
-                job.outcome.set_exception(PipeClosed(was_started=begun))
-            begun = False
+                job.outcome.set_exception(PipeClosed(was_started=was_started))
+            was_started = False
             job.on_done()
         self._on_lost(was_of_use)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what the process has written, message by message."""
+        """Handle each complete message."""
         self._received += data
         try:
             while (message := self._next_message()) is not None:
                 self._handle(pickle.loads(message))  # noqa: S301 - written by our own process
         except Exception:
-            self._kill()  # what follows in the pipe cannot be told apart any more
+            self._kill()  # the boundaries of further messages are lost
             raise
 
     def _next_message(self) -> bytes | None:
@@ -162,13 +162,13 @@ class ScoringPipe(asyncio.Protocol):
 
     def _handle(self, message: Any) -> None:
         if not self._jobs:
-            raise ValueError("a scoring process answers what nobody has asked")
+            raise ValueError("a scoring process sent a result without a request")
         if isinstance(message, PipelineLoading):
             self._is_loading = True
-            self._begin(_LOADING_SECONDS)
+            self._start_timer(_LOADING_SECONDS)
         elif message is None:
             self._is_loading = False
-            self._begin(self._timeout)
+            self._start_timer(self._timeout)
         else:
             self._finish(message)
 
@@ -177,12 +177,12 @@ class ScoringPipe(asyncio.Protocol):
         self._stop_timer()
         job = self._jobs.popleft()
         if self._jobs:
-            self._begin(self._timeout)
+            self._start_timer(self._timeout)
         if not job.outcome.done():
             job.outcome.set_result(outcome)
         job.on_done()
 
-    def _begin(self, seconds: float) -> None:
+    def _start_timer(self, seconds: float) -> None:
         self._stop_timer()
         self._timer = self._loop.call_later(seconds, self._on_timeout)
 

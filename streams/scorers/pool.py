@@ -27,30 +27,30 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-#: An answer that takes its process down, or all memory there is, gets a second chance: others may
-#: have been at fault. The second time it is the answer's own doing.
+#: An answer that kills its process, or exhausts the memory, is tried again: other answers may have been the
+#: cause. The second time, it is the cause.
 _ATTEMPTS = 2
 
-#: One in work, one in the pipe: a process does not wait for the loop between two answers. Should the first
-#: hang, the other waits for its time limit; so no more.
+#: One being scored, one in the pipe, so that a process does not wait for the event loop between two answers.
+#: No more: if the first one hangs, the others wait for its timeout.
 _ANSWERS_PER_PROCESS = 2
 
-#: How often an answer may find itself behind one that takes its process down before it is given up: each
-#: such answer goes to the dead letters, so this many in a row are no accident.
+#: How often an answer may wait behind one that kills its process: each of those goes to the dead letters, so
+#: this many in a row are no accident.
 _MAX_REQUEUES = 20
 
-#: Loading the lexicons, models and pipelines of a process takes seconds; this is for when it hangs.
+#: Loading lexicons, models and pipelines takes seconds; this limit is for when it hangs.
 _START_SECONDS = 120.0
 
-#: How much later than the worker the kernel ends a process that is over its time.
+#: How much later than the worker the kernel ends a process that exceeds its timeout.
 _GRACE_SECONDS = 5.0
 
-#: What the system runs out of, whatever the temporary folder is.
+#: Errors of an exhausted system, which another temporary directory would not avoid.
 _EXHAUSTED = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 class _Slot:
-    """One process of a pool: it, the pipe to it, and how many answers it has or is about to get."""
+    """One process of a pool, the pipe to it, and how many answers are assigned to it."""
 
     def __init__(self, process: ScoringProcess) -> None:
         self.process = process
@@ -66,16 +66,17 @@ class _Slot:
 class ScoringPool:
     """A pool of scoring processes.
 
-    A process that exceeds the time limit or dies, busy or idle, is replaced, so one hostile answer
-    costs one process start and nothing else. A process that cannot be replaced ends the worker.
+    A process that exceeds the timeout or dies, busy or idle, is replaced, so that a hostile answer costs one
+    process start and nothing else. A process that cannot be replaced ends the worker.
 
     Args:
-        profile, options: what each process builds its ``Scorer`` from.
+        profile, options: the arguments of each process's ``Scorer``.
         processes: how many.
-        timeout: seconds that one answer may occupy a process, without what is loaded for it on demand.
+        timeout: seconds that one answer may occupy a process, without pipelines loaded on demand.
 
-    Raises InvalidSettings where the temporary folder does not serve, InfrastructureFailure where the system
-    has no process to give.
+    Raises:
+        InvalidSettings: the temporary directory cannot be used.
+        InfrastructureFailure: the system cannot start a process.
     """
 
     def __init__(
@@ -85,9 +86,9 @@ class ScoringPool:
         context = fork_server(on_demand=options.on_demand)
         limit = timeout + _GRACE_SECONDS
         self._slots = [_Slot(ScoringProcess(context, profile, options, limit)) for _ in range(processes)]
-        # Whoever has waited longest is next, which a queue does not promise.
+        # In order of arrival, which a queue does not guarantee.
         self._free_slots = asyncio.Semaphore(_ANSWERS_PER_PROCESS * processes)
-        # A process that is killed and replaced may for a moment have one thread with its old self.
+        # While a killed process is replaced, a thread may still wait for the old one.
         self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="scoring")
         self._stopping = False
         self._timeout = timeout
@@ -96,8 +97,9 @@ class ScoringPool:
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can score.
 
-        Raises InvalidSettings when no scorer can be made of what it is to be built from, and
-        InfrastructureFailure when they do not start for another reason.
+        Raises:
+            InvalidSettings: the scorer cannot be created from its options.
+            InfrastructureFailure: the processes do not start for another reason.
         """
         try:
             await self._start_all()
@@ -107,35 +109,35 @@ class ScoringPool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End the processes, whatever they are doing."""
+        """Kill the processes, whatever they are doing."""
         await self._stop()
 
     @property
     def processes(self) -> int:
-        """How many there are, those that are just being replaced included."""
+        """How many processes there are, including those that are being replaced."""
         return len(self._slots)
 
     @property
     def busy(self) -> int:
-        """How many are not free: they have an answer, or are being replaced."""
-        return sum(place.assigned > 0 or not place.is_open for place in self._slots)
+        """How many processes have an answer or are being replaced."""
+        return sum(slot.assigned > 0 or not slot.is_open for slot in self._slots)
 
     @property
     def waiting(self) -> int:
-        """How many answers wait for a process, those that already lie in the pipe to one included."""
-        return self._waiting + sum(max(0, place.assigned - 1) for place in self._slots)
+        """How many answers wait for a process, including those in a pipe."""
+        return self._waiting + sum(max(0, slot.assigned - 1) for slot in self._slots)
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        """Assess one exchange in one of the processes; see :class:`streams.scorers.options.Assessor`."""
+        """Score one exchange in one of the processes; see :class:`streams.scorers.options.AsyncScorer`."""
         failures: list[BadAnswer] = []
         for _ in range(_MAX_REQUEUES):
             try:
                 answer = await self._attempt(exchange, degraded)
             except ProcessDied as error:
                 failures.append(
-                    _answer_failure("ProcessDied", f"ended the scoring process ({error})", len(failures) + 1)
+                    _answer_failure("ProcessDied", f"killed the scoring process ({error})", len(failures) + 1)
                 )
-            except PipeClosed:  # another answer's doing
+            except PipeClosed:  # because of another answer
                 continue
             else:
                 if isinstance(answer, ScoredAnswer):
@@ -143,7 +145,7 @@ class ScoringPool:
                 if answer.error_class != MemoryError.__name__:
                     raise _failure(answer)
                 failures.append(
-                    _answer_failure(answer.error_class, "took all the memory there is", len(failures) + 1)
+                    _answer_failure(answer.error_class, "exhausted the memory", len(failures) + 1)
                 )
             if len(failures) == _ATTEMPTS:
                 raise failures[-1]
@@ -152,8 +154,8 @@ class ScoringPool:
         )
 
     async def _start_all(self) -> None:
-        # Each to its end, so that no thread is left with one when another fails.
-        starts = (self._start(place) for place in self._slots)
+        # Wait for all: no thread may be left starting one when another fails.
+        starts = (self._start(slot) for slot in self._slots)
         for failure in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(failure, ScorerUnavailable):
                 raise InvalidSettings(f"scoring: {failure}") from failure
@@ -161,55 +163,55 @@ class ScoringPool:
                 raise failure
 
     async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoringOutcome:
-        """Have an exchange scored once; raises ProcessDied, and PipeClosed where it was not begun."""
+        """Score an exchange once; raises ProcessDied, or PipeClosed if its scoring had not started."""
         began = time_ns()
-        place = await self._acquire()
+        slot = await self._acquire()
         try:
-            pipe = await self._open_pipe(place)
+            pipe = await self._open_pipe(slot)
         except BaseException:
-            self._release(place)
+            self._release(slot)
             raise
         waited = Timing("wait for a process", began, time_ns())
         try:
-            answer = await pipe.score(exchange, degraded, lambda: self._release(place))
+            answer = await pipe.score(exchange, degraded, lambda: self._release(slot))
         except PipeClosed as error:
             if self._stopping:
                 raise _pool_closed() from error
             if error.was_started:
-                raise ProcessDied(await self._in_thread(place.process.exitcode)) from error
+                raise ProcessDied(await self._in_thread(slot.process.exitcode)) from error
             raise
-        except LoadingTimeout as error:  # nor would the next answer fare better
+        except LoadingTimeout as error:  # the next answer would fail too
             raise _not_started(error) from error
         if isinstance(answer, ScoredAnswer) and answer.timings:
             return replace(answer, timings=(waited, *answer.timings))
         return answer
 
     async def _acquire(self) -> _Slot:
-        """Wait for a process that may have another answer; an idle one first, and one that is gone last."""
+        """Wait for a process that may take another answer; prefer an idle one, then a running one."""
         self._waiting += 1
         try:
             await self._free_slots.acquire()
         finally:
             self._waiting -= 1
-        free = (place for place in self._slots if place.assigned < _ANSWERS_PER_PROCESS)
-        place = min(free, key=lambda place: (not place.is_open, place.assigned))
-        place.assigned += 1
-        return place
+        free = (slot for slot in self._slots if slot.assigned < _ANSWERS_PER_PROCESS)
+        slot = min(free, key=lambda slot: (not slot.is_open, slot.assigned))
+        slot.assigned += 1
+        return slot
 
     def _release(self, slot: _Slot) -> None:
         slot.assigned -= 1
         self._free_slots.release()
 
     async def _open_pipe(self, slot: _Slot) -> ScoringPipe:
-        """Return the pipe to a process, once another one runs in the place of one that has died."""
+        """Return the pipe to a process, after replacing one that has died."""
         if not slot.is_open:
             await asyncio.shield(self._replacement(slot))
         assert slot.pipe is not None
         return slot.pipe
 
     def _on_lost(self, slot: _Slot, *, was_of_use: bool) -> None:
-        # Now, not when the next answer comes: that one would have to wait for it. But one that dies before
-        # it has done anything would do so again and again.
+        # At once: the next answer would have to wait for it. But a process that dies before it has scored
+        # anything would do so again and again.
         if was_of_use and not self._stopping:
             self._replacement(slot).add_done_callback(_log_failed_replacement)
 
@@ -225,7 +227,7 @@ class ScoringPool:
             exitcode = await self._in_thread(slot.process.exitcode)
             log.warning("scoring_process_replaced", exit_code=exitcode)
             await self._start(slot)
-        except ScorerUnavailable as error:  # what the first ones were made of is gone
+        except ScorerUnavailable as error:  # the options have become invalid since the start
             raise _not_started(error) from error
         finally:
             slot.starting = None
@@ -245,7 +247,7 @@ class ScoringPool:
         slot.pipe = pipe
 
     async def _start_process(self, process: ScoringProcess) -> Connection:
-        """Start a process in a thread; one that nobody waits for any more, or for too long, is killed."""
+        """Start a process in a thread; kill it if that takes too long or is cancelled."""
         job = asyncio.get_running_loop().run_in_executor(self._threads, process.start)
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -260,28 +262,29 @@ class ScoringPool:
 
     async def _stop(self) -> None:
         self._stopping = True
-        await asyncio.gather(*(asyncio.to_thread(place.process.close) for place in self._slots))
-        starts = [place.starting for place in self._slots if place.starting is not None]
+        await asyncio.gather(*(asyncio.to_thread(slot.process.close) for slot in self._slots))
+        starts = [slot.starting for slot in self._slots if slot.starting is not None]
         await asyncio.gather(*starts, return_exceptions=True)
-        for place in self._slots:
-            if place.pipe is not None:
-                place.pipe.close()
+        for slot in self._slots:
+            if slot.pipe is not None:
+                slot.pipe.close()
         self._threads.shutdown(wait=False)
 
 
 def fork_server(*, on_demand: bool) -> ForkServerContext:
-    """Give what scoring processes are forked from, and start it unless it runs; it loads for seconds yet.
+    """Return the fork server of the scoring processes; start it if necessary; it then loads for seconds.
 
-    A forked copy of a process with threads can hang. A fork server has none, and what scoring takes long
-    to load it has loaded for all its processes. What that is, is settled by the first call in a process.
+    A fork of a process with threads can hang. A fork server has no threads, and loads models once for all its
+    processes; the first call in a process decides which.
 
-    Raises InvalidSettings where the temporary folder does not serve, InfrastructureFailure where the system
-    has no process to give.
+    Raises:
+        InvalidSettings: the temporary directory cannot be used.
+        InfrastructureFailure: the system cannot start a process.
     """
     context = multiprocessing.get_context("forkserver")
     loaded = "models" if on_demand else "pipelines"
     context.set_forkserver_preload([f"scoring.scorer.preload.{loaded}"])
-    # Ctrl-C reaches every process of the terminal; it is this one that ends the others, without a word.
+    # Ctrl-C reaches every process of the terminal, but this one ends the others.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
@@ -293,24 +296,24 @@ def fork_server(*, on_demand: bool) -> ForkServerContext:
 
 
 def _log_failed_replacement(replaced: asyncio.Task[None]) -> None:
-    # The answer that takes the place next tries again, and fails with the reason.
+    # The next answer of this slot tries again, and fails with the reason.
     if not replaced.cancelled() and (failure := replaced.exception()):
         reason = str(failure) if isinstance(failure, InfrastructureFailure) else type(failure).__name__
         log.critical("scoring_process_not_replaced", reason=reason)
 
 
 def _close_unused(job: asyncio.Future[Connection]) -> None:
-    # What became of it is of no interest any more, but a pipe that nobody closes is a leak.
+    # Its result is not needed any more, but its pipe must be closed.
     if not job.cancelled() and job.exception() is None:
         job.result().close()
 
 
 def _no_fork_server(error: OSError) -> Exception:
-    """Say what is at fault: the system, or the folder of the socket that the fork server listens on."""
+    """Return the cause: an exhausted system, or the directory of the fork server's socket."""
     if error.errno in _EXHAUSTED:
         return _not_started(error)
     cause = error.strerror or error
-    return InvalidSettings(f"TMPDIR: no scoring process can be started with this temporary folder: {cause}")
+    return InvalidSettings(f"TMPDIR: scoring processes cannot use this temporary directory: {cause}")
 
 
 def _pool_closed() -> InfrastructureFailure:

@@ -21,7 +21,7 @@ class ScoringMetrics:
         )
         self._busy = instruments.gauge(
             "truthgate.scoring_processes_busy",
-            "Scoring processes that judge an answer, or are being replaced.",
+            "Scoring processes that have an answer or are being replaced.",
             "All busy for long: `truthgate_scoring_queue`; the log line `scoring_process_replaced`.",
             unit="{process}",
         )
@@ -35,27 +35,27 @@ class ScoringMetrics:
             gauge.set(0)
 
     def watch(self, pool: ScoringPool) -> None:
-        """Show the state of this pool."""
+        """Export the state of this pool."""
         self._processes.set_function(lambda: pool.processes)
         self._busy.set_function(lambda: pool.busy)
         self._queue.set_function(lambda: pool.waiting)
 
 
 class ParseCacheMetrics:
-    """The instruments of preparing documents."""
+    """The instruments of the parse cache."""
 
     def __init__(self, instruments: Instruments) -> None:
         self._documents = instruments.counter(
             "truthgate.prepared_documents",
-            "Documents that answers were judged against, by where they were found parsed: in the memory of "
-            "the scoring process, in the file of the worker (disk), or nowhere (miss).",
+            "Documents that answers were scored against, by where their parse was found: in the memory of "
+            "the scoring process, in the worker's file (disk), or nowhere (miss).",
             "miss: new documents; `scoring.parse_cache_mib`.",
             MetricLabel("cache", ("memory", "disk", "miss")),
             unit="{document}",
         )
         self._errors = instruments.counter(
             "truthgate.prepared_file_errors",
-            "Times that the file of parsed documents could not be used.",
+            "Failures to use the file of parsed documents.",
             "The log line `prepared_file_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],

@@ -1,7 +1,7 @@
 """A scoring process.
 
-A pool of processes that share one queue can hang when one of them is killed while it holds the
-queue's lock. Here nothing is shared: whatever becomes of a process, its pipe closes with it.
+Processes that share one queue can hang when one of them is killed while it holds the queue's lock. These
+processes share nothing: however a process ends, its pipe closes with it.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _LOADING_SECONDS = 180.0
 
 
 class ProcessDied(Exception):
-    """The process ended in mid-work, by its own doing or killed; ``exitcode`` as multiprocessing has it."""
+    """The process crashed or was killed during its work; ``exitcode`` is that of multiprocessing."""
 
     def __init__(self, exitcode: int | None) -> None:
         super().__init__(f"exit code {exitcode}")
@@ -37,15 +37,15 @@ class ProcessDied(Exception):
 
 
 class ScorerUnavailable(Exception):
-    """The scorer cannot be made from what it is told to be made of; the message is one line."""
+    """The scorer cannot be created from its options; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringFailed:
-    """The scorer raised: the name of the exception's class, its text, and whether the system is to blame.
+    """The scorer raised an exception, which is not sent itself since some cannot be pickled.
 
-    That is so for an OSError, and for a pipeline that cannot be loaded when it is needed. The exception
-    itself does not come over: not every one survives pickling.
+    ``is_system_failure``: an OSError, or a pipeline that cannot be loaded when it is needed; the answer is
+    not the cause.
     """
 
     error_class: str
@@ -55,18 +55,18 @@ class ScoringFailed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineLoading:
-    """The process loads a pipeline before it goes on with its answer; None follows when it has."""
+    """The process loads a pipeline before it continues with its answer; None follows when it is loaded."""
 
 
 class ScoringProcess:
-    """A process with a scorer in it, started anew as often as needed.
+    """A process with a scorer, which can be restarted.
 
-    ``start`` and ``end`` block, and may be called from any thread.
+    ``start`` and ``close`` block, and may be called from any thread.
 
     Args:
-        context: makes the processes.
-        profile, options: what the scorer is built from.
-        limit: seconds after which an answer ends the process even if nobody is left to kill it.
+        context: creates the processes.
+        profile, options: the arguments of the scorer.
+        limit: seconds after which an answer ends the process even if the worker is gone.
     """
 
     def __init__(
@@ -80,13 +80,16 @@ class ScoringProcess:
         self._ended = False
 
     def start(self) -> Connection:
-        """Start the process, in the place of one that has died, and wait until it can score.
+        """Start the process, replacing one that has died, and wait until it can score.
 
-        Returns the pipe to it: it takes pairs of an exchange and the codes of what could not be had for it,
-        and gives for each, in order, an Assessment or Failed; a Loading and a None may come before.
+        Returns:
+            The pipe to it. It takes pairs of an exchange and its degraded codes, and returns for each, in
+            order, a ScoredAnswer or ScoringFailed; PipelineLoading and None may come before.
 
-        Raises NoScorer when it cannot make its scorer, ProcessDied when it ends before that, or was
-        told to end for good, and OSError or EOFError when the system has no process to give.
+        Raises:
+            ScorerUnavailable: the scorer cannot be created.
+            ProcessDied: the process ended before it could score, or ``close`` was called.
+            OSError, EOFError: the system cannot start a process.
         """
         with self._starting:
             if self._ended:
@@ -97,35 +100,35 @@ class ScoringProcess:
                 process = self._context.Process(target=_serve, args=(theirs, *self._arguments), daemon=True)
                 self._process = process
                 process.start()
-            # A fork server that has to load first may have kept this waiting for longer than ``end`` waits.
+            # A fork server that has to load first may take longer than ``close`` waits.
             if self._ended:
                 self.kill()
                 raise ProcessDied(self.exitcode())
         try:
-            told = connection.recv()
+            greeting = connection.recv()
         except (EOFError, OSError) as error:
             raise ProcessDied(self.exitcode()) from error
-        if isinstance(told, ScorerUnavailable):
+        if isinstance(greeting, ScorerUnavailable):
             self.kill()
-            raise told
+            raise greeting
         return connection
 
     def exitcode(self) -> int | None:
-        """Wait a little for a process that has died, and return how, as multiprocessing has it."""
+        """Wait a short time for a process that has died, and return its exit code as multiprocessing does."""
         process = self._process
         if process is None or process.pid is None:
             return None
-        with self._waiting:  # of two that ask at once multiprocessing would tell one a wrong code
+        with self._waiting:  # multiprocessing returns a wrong code to one of two concurrent callers
             process.join(_END_SECONDS)
             return process.exitcode
 
     def kill(self) -> None:
-        """End the process, whatever it is doing; its pipe then ends too."""
+        """Kill the process, whatever it is doing; its pipe then closes too."""
         if self._process is not None and self._process.pid is not None:
             self._process.kill()
 
     def close(self) -> None:
-        """End the process for good and wait until it is gone, for a limited time."""
+        """Kill the process, allow no restart, and wait a limited time until it is gone."""
         self._ended = True
         if self._starting.acquire(timeout=_END_SECONDS):
             self._starting.release()
@@ -134,31 +137,29 @@ class ScoringProcess:
 
 
 def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: float) -> None:
-    """Assess what comes through the pipe until it closes; the main function of a scoring process."""
-    # Ctrl-C reaches every process of the terminal. What is in work is finished all the same: the
-    # worker ends its processes itself.
+    """Score what comes through the pipe until it closes; the main function of a scoring process."""
+    # Ctrl-C reaches every process of the terminal, but the worker ends its processes itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # At the start nobody counts the time, and only what is loaded on demand is loaded later.
+    # Loading at the start has no time limit here; only pipelines on demand are loaded later.
     loading = partial(_loading, connection, limit) if options.on_demand else nullcontext
-    made = _make_scorer(profile, options, loading)
+    scorer = _make_scorer(profile, options, loading)
     with contextlib.suppress(EOFError, OSError):  # the worker is gone
-        if isinstance(made, ScorerUnavailable):
-            connection.send(made)
+        if isinstance(scorer, ScorerUnavailable):
+            connection.send(scorer)
             return
         connection.send(None)
         while True:
             exchange, degraded = connection.recv()
-            # The kernel's alarm ends the process even inside C code that never looks up, and even
-            # where the worker was killed and can end nothing any more.
+            # The kernel's alarm ends the process even inside C code, and even if the worker was killed.
             signal.setitimer(signal.ITIMER_REAL, limit)
-            answer = _score(made, exchange, degraded)
+            answer = _score(scorer, exchange, degraded)
             signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(answer)
 
 
 @contextmanager
 def _loading(connection: Connection, limit: float) -> Iterator[None]:
-    """Tell the worker that a pipeline is being loaded, and give it time of its own."""
+    """Report to the worker that a pipeline is being loaded, which has a time limit of its own."""
     signal.setitimer(signal.ITIMER_REAL, _LOADING_SECONDS)
     connection.send(PipelineLoading())
     try:
@@ -173,10 +174,7 @@ def _make_scorer(
 ) -> Scorer | ScorerUnavailable:
     try:
         return Scorer(profile, options, loading)
-    except (
-        ValueError,
-        VerifierUnavailable,
-    ) as error:  # a profile, lexicon, pipeline or verifier that cannot be had
+    except (ValueError, VerifierUnavailable) as error:  # of a profile, lexicon, pipeline or verifier
         return ScorerUnavailable(" ".join(str(error).split()))
 
 

@@ -270,6 +270,5 @@ def test_a_temporary_folder_that_does_not_serve_is_one_line_and_wrong_usage(
     done = truthgate(command, file, environment={"TMPDIR": str(folder)})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "truthgate: TMPDIR: no scoring process can be started with this temporary folder: "
-        "AF_UNIX path too long\n"
+        "truthgate: TMPDIR: scoring processes cannot use this temporary directory: AF_UNIX path too long\n"
     )
