@@ -1,1 +1,1 @@
-"""The way of an answer: context, steps, verdict, and what is told of it; online and offline."""
+"""The stages from an answer to its verdict, with their metrics and traces; for streams and for files."""

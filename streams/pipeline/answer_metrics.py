@@ -80,7 +80,7 @@ class AnswerMetrics:
     Args:
         instruments: makes them.
         verdict_within: the objective for the time to a verdict, in seconds: a bound of its histogram.
-        models: the models of the chatbot that are told apart.
+        models: the chatbot's models that are label values; others are ``other``.
         now: the clock that the times of records are compared with, in seconds since 1970.
     """
 

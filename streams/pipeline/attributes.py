@@ -32,19 +32,19 @@ def context_attributes(context: ResolvedContext) -> Attributes:
 
 
 def search_attributes(retrieved: RetrievalResult) -> Attributes:
-    """Describe what a search has found."""
-    described: Attributes = {
+    """Return the attributes of search results."""
+    attributes: Attributes = {
         "truthgate.search.passages": len(retrieved.hits),
         "truthgate.search.sufficient": retrieved.is_sufficient,
         "truthgate.search.behind": retrieved.is_outdated,
     }
     if retrieved.relevance is not None:
-        described["truthgate.search.relevance"] = float(retrieved.relevance)
-    return described
+        attributes["truthgate.search.relevance"] = float(retrieved.relevance)
+    return attributes
 
 
 def translation_attributes(outcome: TranslationResult) -> Attributes:
-    """Say whether an exchange was translated, and what it lacks if it was to be and could not."""
+    """Return the attributes of a translation: whether there is one, and the degraded codes."""
     return {
         "truthgate.translated": outcome.exchange.translation is not None,
         "truthgate.degraded": tuple(map(str, outcome.degraded)),
@@ -53,18 +53,18 @@ def translation_attributes(outcome: TranslationResult) -> Attributes:
 
 def score_attributes(scored_answer: ScoredAnswer) -> Attributes:
     """Return the attributes of a scored answer, and in which caches the parses of its documents were."""
-    described: dict[str, AttributeValue | None] = {
+    attributes: dict[str, AttributeValue | None] = {
         "truthgate.message_type": scored_answer.message_type.value,
         "truthgate.documents.in_memory": scored_answer.cache_use.hits,
         "truthgate.documents.on_disk": scored_answer.cache_use.disk_hits,
         "truthgate.documents.parsed": scored_answer.cache_use.misses,
         "truthgate.score": scored_answer.score,
     }
-    return _without_none(described)
+    return _without_none(attributes)
 
 
 def opinion_attributes(opinions: JudgeOpinions) -> Attributes:
-    """Describe what judges said."""
+    """Return the attributes of the judges' opinions."""
     return {
         "truthgate.opinions": len(opinions.priced_opinions),
         "truthgate.opinions.say": tuple(
@@ -75,8 +75,8 @@ def opinion_attributes(opinions: JudgeOpinions) -> Attributes:
 
 
 def verdict_attributes(verdict: Verdict) -> Attributes:
-    """Describe a verdict."""
-    described: dict[str, AttributeValue | None] = {
+    """Return the attributes of a verdict."""
+    attributes: dict[str, AttributeValue | None] = {
         "messaging.message.conversation_id": exportable_identifier(verdict.conversation_id),
         "truthgate.answer.id": exportable_identifier(verdict.answer_id),
         "truthgate.verdict.id": verdict.verdict_id,
@@ -91,13 +91,13 @@ def verdict_attributes(verdict: Verdict) -> Attributes:
         "truthgate.score": verdict.score,
         "truthgate.language": verdict.language,
     }
-    return _without_none(described)
+    return _without_none(attributes)
 
 
 def evaluation_attributes(verdict: Verdict) -> Attributes:
-    """Describe a verdict as the event ``gen_ai.evaluation.result`` has it; the explanation is codes."""
+    """Return a verdict as attributes of the event ``gen_ai.evaluation.result``; codes are its explanation."""
     response_id = verdict.metadata.get("gen_ai.response.id")
-    described: dict[str, AttributeValue | None] = {
+    attributes: dict[str, AttributeValue | None] = {
         "gen_ai.evaluation.name": "truthfulness",
         "gen_ai.evaluation.score.label": verdict.decision,
         "gen_ai.evaluation.explanation": ", ".join(verdict.reasons),
@@ -105,19 +105,19 @@ def evaluation_attributes(verdict: Verdict) -> Attributes:
         "gen_ai.evaluation.score.value": verdict.score,
         "gen_ai.response.id": exportable_identifier(response_id) if response_id else None,
     }
-    return _without_none(described)
+    return _without_none(attributes)
 
 
 def message_attributes(verdict: Verdict) -> Attributes:
-    """Give question and answer, in the JSON that the conventions have for messages."""
+    """Return question and answer in the conventions' JSON for messages."""
     return {
         "gen_ai.input.messages": _message("user", verdict.question),
         "gen_ai.output.messages": _message("assistant", verdict.answer, finish_reason="stop"),
     }
 
 
-def _without_none(described: Mapping[str, AttributeValue | None]) -> Attributes:
-    return {name: value for name, value in described.items() if value is not None}
+def _without_none(attributes: Mapping[str, AttributeValue | None]) -> Attributes:
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _message(role: str, text: str, **more: str) -> str:

@@ -1,4 +1,4 @@
-"""What an answer is judged against: the passages it came with, the documents it names, or what is found."""
+"""The context of an answer: its own passages, the documents that it cites, or search results."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Ret
 
 
 class ContextSource(StrEnum):
-    """Where the passages came from that an answer was judged against."""
+    """The source of the passages that an answer was scored against."""
 
     INLINE = "inline"
     BY_ID = "by_id"
@@ -25,39 +25,38 @@ class ContextSource(StrEnum):
 
 
 class DocumentLookup(Protocol):
-    """Where documents are looked up by id."""
+    """Looks documents up by id."""
 
     @property
     def is_stale(self) -> bool:
-        """Whether what is found may be out of date."""
+        """Whether the documents may be out of date."""
         ...
 
     async def wait_for(
         self, document_ids: Collection[str], produced_at: datetime, seconds: float
     ) -> Mapping[str, VersionedDocument]:
-        """Return those of the documents that are there within that many ``seconds``, by id.
+        """Return the documents that are available within ``seconds``, by id.
 
-        Each in the version that was in force at ``produced_at`` (aware), or the oldest one that is kept
-        where none that old is, a ``substitute`` where an older one was forgotten; one that was deleted then
-        is not there.
+        Each is the version that was current at ``produced_at`` (aware), or else the oldest stored one, which
+        is a substitute if older versions were removed. A document that was deleted by then is left out.
         """
         ...
 
     def get_version(self, document_id: str, version: str, produced_at: datetime) -> KnowledgeDocument | None:
-        """Return this version of a document if it is the current one, or was in force at ``produced_at``."""
+        """Return this version of a document if it is current, or was at ``produced_at``."""
         ...
 
     def current(self, document_id: str) -> VersionedDocument | None:
-        """Return the current version of a document, or None where there is none."""
+        """Return the current version of a document, or None if there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StaticDocuments:
-    """Documents that are all there from the start, such as those of a file.
+    """Documents that do not change, such as those of a file.
 
-    ``others`` have an id that another one of ``by_id`` has as well, such as the same page in another
-    language. They are found by searching, not by their id.
+    ``others`` share their id with a document of ``by_id``, such as the same page in another language. Only a
+    search finds them.
     """
 
     by_id: Mapping[str, KnowledgeDocument]
@@ -65,7 +64,7 @@ class StaticDocuments:
 
     @classmethod
     def of(cls, documents: Iterable[KnowledgeDocument]) -> Self:
-        """Take documents in; by an id the last one is found that has it, as in the topic."""
+        """Create it from documents; the last one with an id counts, as in the topic."""
         given = tuple(documents)
         by_id = {document.document_id: document for document in given}
         others = (document for document in given if by_id[document.document_id] is not document)
@@ -73,39 +72,39 @@ class StaticDocuments:
 
     @property
     def is_stale(self) -> bool:
-        """Never: what is given is what counts."""
+        """Never: the documents do not change."""
         return False
 
     async def wait_for(
         self,
         document_ids: Collection[str],
-        produced_at: datetime,  # noqa: ARG002 - there is but one version
-        seconds: float,  # noqa: ARG002 - all there is, is there already
+        produced_at: datetime,  # noqa: ARG002 - there is one version
+        seconds: float,  # noqa: ARG002 - nothing arrives later
     ) -> Mapping[str, VersionedDocument]:
-        """Return those of the documents that are there; nothing is waited for."""
+        """Return the documents with these ids, without waiting."""
         return {key: found for key in document_ids if (found := self.current(key))}
 
     def get_version(
         self,
         document_id: str,
         version: str,
-        produced_at: datetime,  # noqa: ARG002 - all versions that are given count
+        produced_at: datetime,  # noqa: ARG002 - all versions count
     ) -> KnowledgeDocument | None:
-        """Return this version of a document, or None where it was not given."""
+        """Return this version of a document, or None if it is unknown."""
         found = self.current(document_id)
         return (
             found.document if found and found.version == version else self.others.get((document_id, version))
         )
 
     def current(self, document_id: str) -> VersionedDocument | None:
-        """Return the document of that id."""
+        """Return the document with this id."""
         document = self.by_id.get(document_id)
         return VersionedDocument(document, version_name(document)) if document else None
 
 
 @dataclass(frozen=True, slots=True)
 class PassageSpan:
-    """Where a retrieved passage stands in its document's text, as character offsets, and how relevant it is.
+    """The character offsets of a retrieved passage in its document, and its relevance.
 
     ``floor`` is the relevance that the best passage needs.
     """
@@ -118,12 +117,11 @@ class PassageSpan:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedContext:
-    """The passages, the ids that did not resolve, and what that degrades.
+    """The passages of an answer, the ids that were not found, and the degraded codes.
 
-    ``source`` is ``NONE`` exactly where there are no passages. ``spans`` are those of retrieved passages, in
-    their order; whole documents and the chatbot's own passages have none. ``whole`` are the documents
-    that retrieved passages stand in, each once. ``published_documents`` are those that
-    :class:`scoring.Exchange` says.
+    ``source`` is ``NONE`` if and only if there are no passages. ``spans`` are those of retrieved passages, in
+    their order; whole documents and the chatbot's own passages have none. ``whole_documents`` are the
+    documents of retrieved passages, each once. ``published_documents``: see :class:`scoring.Exchange`.
     """
 
     passages: tuple[Passage, ...]
@@ -136,10 +134,10 @@ class ResolvedContext:
 
     @property
     def scoring_passages(self) -> tuple[Passage, ...]:
-        """What the answer is judged against.
+        """The passages that the answer is scored against.
 
-        Of what was retrieved, these are the whole documents: what an answer says may stand right beside
-        the passage that was found, and would seem to be in no document.
+        For retrieved passages these are their whole documents, since what an answer says may be just outside
+        the passage that was found.
         """
         return self.whole_documents or self.passages
 
@@ -151,32 +149,31 @@ async def resolve_context(
     retriever: Retriever | None = None,
     search_timeout_seconds: float | None = None,
 ) -> ResolvedContext:
-    """Find the context of one answer.
+    """Return the context of one answer.
 
-    Passages that come with the answer are what the chatbot had before it: they are used as they
-    are, and document ids beside them are not looked up. Without them (blank ones count as none)
-    the documents that the answer names are looked up, each once, in the answer's order, in the
-    version that was in force when the answer was produced. What is named and not there is missing:
-    nothing is searched for in its place. Only where the answer brings neither, passages are
-    retrieved for its question, from the documents as they are now; it is judged against the whole
-    documents that these stand in.
+    If the answer has passages that are not blank, the chatbot used these: they are taken as they are, and
+    its document ids are not looked up. Otherwise the documents that it cites are looked up, each once,
+    in its order, in the version that was current when the answer was produced; one that is missing is not
+    searched for. If the answer has neither, passages are retrieved for its question from the current
+    documents, and it is scored against their whole documents.
 
     Args:
-        answer: the answer to be judged.
-        documents: where to look ids up.
-        document_timeout_seconds: seconds that all of the ids together may take to resolve.
-        retriever: finds passages for answers that bring no context; None where nobody does.
-        search_timeout_seconds: seconds that this may take; ``document_timeout_seconds`` if None.
+        answer: the answer to be scored.
+        documents: looks up ids.
+        document_timeout_seconds: the longest that all ids together may take.
+        retriever: finds passages for answers without context; None if there is no search.
+        search_timeout_seconds: the longest that a search may take; ``document_timeout_seconds`` if None.
 
     Returns:
-        The passages, and the published documents that may prove an answer; degraded holds
-        ``context_missing`` when an id did not resolve in time, or the answer brings nothing and there is no
-        retriever; ``context_insufficient`` when what was retrieved is below the relevance floor, and
-        ``retrieval_unavailable`` when nothing could be retrieved; and
-        ``documents_stale`` when the copy of the documents may be out of date, or a passage was found in a
-        version that is not, as when the index lags behind a change, or the version that was in force is
-        forgotten by now and a later one stands in for it. Each of them sends the answer to review, whatever
-        its score.
+        The passages, the published documents that may be sent word for word, and the degraded codes; each
+        code sends the answer to review:
+
+        - ``context_missing``: an id was not found in time, or the answer has no context and there is no
+          retriever.
+        - ``context_insufficient``: what was retrieved is below the relevance floor.
+        - ``retrieval_unavailable``: nothing could be retrieved.
+        - ``documents_stale``: the copy of the documents may be out of date, a passage was found in an
+          outdated version since the index lags behind, or a later version replaces the one of that time.
     """
     if _has_passages(answer):
         context = ResolvedContext(tuple(map(_inline_passage, answer.context)), source=ContextSource.INLINE)
@@ -197,10 +194,10 @@ async def resolve_context(
 def _published_documents(
     context: ResolvedContext, documents: DocumentLookup
 ) -> tuple[PublishedDocument, ...]:
-    """Return the documents of the context that are marked to be sent, each as it is now.
+    """Return the current documents of the context that are marked to be sent.
 
-    None where the context is degraded, or a passage is of another version than the current one or of a
-    document that the store does not have.
+    There are none if the context is degraded, or if a passage is of an outdated version or of a document that
+    the store does not have.
     """
     if documents.is_stale or context.degraded:
         return ()
@@ -240,10 +237,10 @@ async def _retrieve_context(
     answer: ChatbotAnswer, documents: DocumentLookup, retriever: Retriever, timeout_seconds: float
 ) -> ResolvedContext:
     try:
-        # The retriever keeps its time by itself; nobody waits for one that does not.
+        # The retriever has a timeout of its own; this one is for a retriever that does not keep it.
         async with asyncio.timeout(timeout_seconds):
             found = await retriever.retrieve(answer.question, language_code(answer.language), timeout_seconds)
-    # Neither a search without end nor an index that cannot be read is a reason to end the worker.
+    # A search that hangs or an unreadable index does not end the worker.
     except (RetrievalUnavailable, TimeoutError, OSError):
         return _with_staleness(ResolvedContext((), degraded=(Reason.RETRIEVAL_UNAVAILABLE,)), documents)
     documents_of = [

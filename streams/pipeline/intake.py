@@ -44,7 +44,7 @@ async def decode(received: ReceivedRecord, codec: Codec, max_bytes: int) -> Chat
             raise BadAnswer(Stage(error.stage), error.code, str(error)) from error
 
 
-#: Trace context of the chatbot goes on to whoever takes the verdict (W3C Trace Context).
+#: The chatbot's trace context is passed on to consumers of the verdict (W3C Trace Context).
 _FORWARDED_HEADERS = frozenset({"traceparent", "tracestate"})
 
 

@@ -39,8 +39,8 @@ from streams.translating.step import TranslationResult, TranslationStage
 class Deadline:
     """The moment of the event loop's clock by which an answer must be judged, and how the time is shared.
 
-    ``at`` is None where nobody waits, as for a file: only what hangs is given up then. ``documents`` is how
-    many seconds an answer waits for documents that it names.
+    ``at`` is None without a deadline, as for a file: then only what hangs is given up. ``document_seconds``
+    is how long an answer waits for documents that it cites.
     """
 
     at: float | None

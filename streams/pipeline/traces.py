@@ -27,12 +27,12 @@ _UNTRACED = Tracing()
 
 
 class AnswerTraces:
-    """Follows answers on their way, beside the work: it neither fails nor waits.
+    """Traces answers without failing or delaying them.
 
     Args:
-        settings: names of group and client, and whether texts may leave the worker.
-        tracing: what makes spans and events; without it the way is only timed.
-        observe: called with the name of each stage and the seconds that it took.
+        settings: the consumer group and client, and whether texts may be exported.
+        tracing: creates spans and events; without it stages are only timed.
+        observe: called with the name and duration in seconds of each stage.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class AnswerTraces:
 
     @contextmanager
     def process(self, received: ReceivedRecord, arrived: int) -> Iterator[Span]:
-        """Continue the chatbot's trace, or begin one, while a record is in work.
+        """Continue the chatbot's trace, or start one, while a record is processed.
 
-        ``arrived`` is when the record was accepted, in nanoseconds since 1970: it may have waited for the
-        others of its conversation. The span is current inside; where nothing is traced it is the
-        chatbot's own, so that log lines can name its trace.
+        ``arrived`` is when the record was accepted, in nanoseconds since 1970: it may have waited for earlier
+        answers of its conversation. The span is current inside; without tracing the chatbot's span is, so
+        that log lines have its trace id.
         """
         parent = extract_context(received.headers)
         if self._tracer is None:
@@ -68,7 +68,7 @@ class AnswerTraces:
 
     @contextmanager
     def serving(self, method: str, route: str, scheme: str, headers: Headers) -> Iterator[Span]:
-        """Continue the client's trace, or begin one, while a request is in work; as :meth:`process` does."""
+        """Continue the client's trace, or start one, while a request is processed; see :meth:`process`."""
         parent = extract_context(headers)
         if self._tracer is None:
             with use_span(get_current_span(parent)):
@@ -80,21 +80,21 @@ class AnswerTraces:
             yield span
 
     def record_response(self, span: Span, status: int, code: str | None) -> None:
-        """Say on the span of a request what it was answered with; ``code`` names the problem, if any."""
+        """Set the response on the span of its request; ``code`` is that of the problem, if any."""
         span.set_attributes(serving.response_attributes(status, code))
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:  # what a client does wrong is no error of a server
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:  # a client's error is not the server's
             span.set_status(StatusCode.ERROR)
 
     def decoding(self) -> StageTimer:
-        """Time ``decode``, and show it where all parts are shown."""
+        """Time ``decode``; it has a span if ``telemetry.parts`` is set."""
         return self.stages.stage("decode", traced=self._parts)
 
     def record_failure(self, error: Exception) -> None:
-        """Say of the current answer why it goes to the dead letters."""
+        """Record on the current span why the answer goes to the dead letters."""
         mark_failed(get_current_span(), error)
 
     def record_verdict(self, verdict: Verdict) -> None:
-        """Describe the verdict on the current answer, and emit the event that tells of it."""
+        """Set the attributes of the verdict on the current span, and emit its event."""
         if self._tracer is None or not (span := get_current_span()).is_recording():
             return
         try:
@@ -108,11 +108,11 @@ class AnswerTraces:
                     severity_number=SeverityNumber.INFO,
                     attributes=attributes.evaluation_attributes(verdict),
                 )
-        except Exception as error:  # noqa: BLE001 - the answer is sent on, whatever becomes of its trace
-            log.error("verdict_not_traced", error_type=type(error).__name__)  # noqa: TRY400 - it may quote
+        except Exception as error:  # noqa: BLE001 - a trace must not keep the verdict from being sent
+            log.error("verdict_not_traced", error_type=type(error).__name__)  # noqa: TRY400 - it may quote the answer
 
     def sending(self, topic: str, key: bytes | None) -> StageTimer:
-        """Time ``publish``, of a verdict or a dead letter, and show it as ``send`` and the topic."""
+        """Time ``publish`` of a verdict or a dead letter, with a span named ``send`` and the topic."""
         recorded = self._tracer is not None and get_current_span().is_recording()
         described = messaging.send_attributes(topic, key, self._client) if recorded else None
         return self.stages.stage(
@@ -120,5 +120,5 @@ class AnswerTraces:
         )
 
     def with_trace_context(self, headers: Headers) -> Headers:
-        """Return the headers of what is sent, in the current span's trace; without traces, as they are."""
+        """Return the headers with the current span's trace context; unchanged without tracing."""
         return headers if self._tracer is None else inject_context(headers)

@@ -1,4 +1,4 @@
-"""The verdict: the record made of an answer, its score, opinions and decision."""
+"""The verdict: the record of an answer with its score, opinions and decision."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 from streams.llm.cascade import PricedOpinion
 from streams.pipeline.context import ResolvedContext
 
-#: Evidence of these kinds shows what is wrong: what a rule of the scorer objects to, or a language model.
+#: Evidence of these kinds is an objection to the answer: that of the scorer's rules, and of language models.
 FAULTS: Final = FAULT_KINDS.union(Mistake)
 
 #: Claims with these statuses are marked in the answer, the most contradicting first.
@@ -40,12 +40,12 @@ MARKED_STATUSES: Final = (
     ClaimStatus.SIMILAR,
     ClaimStatus.SUPPORTED,
 )
-#: Those of them that do speak against it.
+#: The statuses that are objections to the answer.
 WRONG_STATUSES: Final = frozenset({ClaimStatus.CONTRADICTED, ClaimStatus.NOT_FOUND})
 
 
 def all_evidence(verdict: Verdict) -> Iterator[VerdictEvidence]:
-    """Give what features found, and after it the words that language models call wrong."""
+    """Yield the evidence of features, and then the words that language models call wrong."""
     return chain(
         chain.from_iterable(feature.evidence for feature in verdict.features),
         chain.from_iterable(opinion.evidence for opinion in verdict.opinions),
@@ -53,32 +53,32 @@ def all_evidence(verdict: Verdict) -> Iterator[VerdictEvidence]:
 
 
 def fault_evidence(verdict: Verdict) -> tuple[VerdictEvidence, ...]:
-    """Give the spans of the answer that speak against it, in their order, without repetitions."""
+    """Return the evidence against the answer in order of its spans, without duplicates."""
     spans = {
         (evidence.start, evidence.end): evidence
         for evidence in all_evidence(verdict)
         if evidence.kind in FAULTS
     }
-    return tuple(spans[place] for place in sorted(spans))
+    return tuple(spans[span] for span in sorted(spans))
 
 
 def marked_claims(verdict: Verdict) -> tuple[VerdictClaim, ...]:
-    """Give the claims that were checked, those that speak against the answer most first, each in its order.
+    """Return the claims that were checked, by status, the most contradicting first.
 
-    What others wrote may lie outside of the answer: only claims that have words of it are given.
+    Claims of verdicts by other programs may be outside the answer; those are left out.
     """
     end = len(verdict.answer)
     inside = [claim for claim in verdict.claims if claim.start < min(claim.end, end)]
     return tuple(claim for status in MARKED_STATUSES for claim in inside if claim.status == status)
 
 
-#: Within what a topic of verdicts takes beside the texts of an answer, at the smallest ``max_value_bytes``
-#: too: a hundred claims of a usual length with their passages.
+#: This fits into a verdict with the answer's texts, even at the smallest ``max_value_bytes``; it is about a
+#: hundred claims with their passages.
 MAX_CLAIMS_BYTES: Final = 32 * 1024
-#: A sentence is far shorter; a text without stops, or a table, is one claim or one passage.
+#: A sentence is much shorter; but a text without full stops, or a table, is one claim or one passage.
 MAX_TEXT_CHARACTERS: Final = 1_000
 
-#: What is wrong is what a reader looks for: it is left out last.
+#: Readers look for what is wrong: those claims are left out last.
 _TRUNCATION_ORDER: Final = {
     ClaimStatus.CONTRADICTED: 0,
     ClaimStatus.NOT_FOUND: 1,
@@ -86,9 +86,9 @@ _TRUNCATION_ORDER: Final = {
     ClaimStatus.SUPPORTED: 3,
     ClaimStatus.NOT_CHECKABLE: 4,
 }
-# What a judge has to say against words that the documents speak of.
+# Mistakes that contradict the documents, rather than being absent from them.
 _CONTRADICTING: Final = frozenset({Mistake.CONTRADICTION, Mistake.NUMBER, Mistake.ENTITY, Mistake.ORDER})
-# Offsets, support, lengths of texts and choices of unions take no more in Avro, nor the two of a span.
+# The most bytes in Avro of a claim's offsets, support, lengths and union branches, and of a span.
 _OTHER_BYTES: Final = 64
 _SPAN_BYTES: Final = 10
 
@@ -96,12 +96,12 @@ _SPAN_BYTES: Final = 10
 def claims_after_opinion(
     claims: Sequence[CheckedClaim], opinion: Opinion | None, policy_decision: PolicyDecision
 ) -> tuple[CheckedClaim, ...]:
-    """Return the claims as the opinion that counted leaves them, those that it changes as the judge's.
+    """Return the claims after the last opinion; those that it changes are marked as decided by the judge.
 
-    A claim with words that it calls wrong is contradicted or, where it only misses them in the documents,
-    similar: it is supported no more. An opinion that decided that the answer is true, of whole documents and
-    with no wrong words, supports what was similar or not found for want of words; what a check found against
-    a claim stays.
+    A supported or similar claim with words that the opinion calls wrong becomes contradicted or, if the words
+    are only absent from the documents, similar. If the opinion decided that the answer is true, from whole
+    documents and with no wrong words, similar claims and those whose words were not found become supported;
+    other objections of checks stay.
     """
     if opinion is None:
         return tuple(claims)
@@ -128,19 +128,19 @@ def _claim_after_opinion(claim: CheckedClaim, wrong: Sequence[Evidence], is_true
 
 
 def verdict_claims(claims: Sequence[CheckedClaim]) -> tuple[VerdictClaim, ...]:
-    """Give the claims as a verdict tells them, in their order, in no more than MAX_CLAIMS_BYTES of Avro.
+    """Return the claims of a verdict in their order, in at most MAX_CLAIMS_BYTES of Avro.
 
-    Of a long claim or passage its beginning is told, with the offsets of that. Where not all claims fit,
-    those that could not be checked are left out first, then supported, similar, and those not found.
+    Long claims and passages are truncated, with the offsets of what is left. If not all claims fit, those
+    that could not be checked are left out first, then supported, similar, and those not found.
     """
-    kept: dict[int, VerdictClaim] = {}
+    fitting: dict[int, VerdictClaim] = {}
     room = MAX_CLAIMS_BYTES
-    for place in sorted(range(len(claims)), key=lambda place: _TRUNCATION_ORDER[claims[place].status]):
-        claim = _verdict_claim(claims[place])
+    for index in sorted(range(len(claims)), key=lambda index: _TRUNCATION_ORDER[claims[index].status]):
+        claim = _verdict_claim(claims[index])
         if (size := _size(claim)) <= room:
-            kept[place] = claim
+            fitting[index] = claim
             room -= size
-    return tuple(kept[place] for place in sorted(kept))
+    return tuple(fitting[index] for index in sorted(fitting))
 
 
 def _size(claim: VerdictClaim) -> int:
@@ -177,25 +177,25 @@ def _verdict_source(source: ClaimSource) -> VerdictClaimSource:
     )
 
 
-#: More than these say nothing new: the chatbot and truthgate have other documents.
+#: More are of no use: the chatbot and truthgate then have different documents.
 _MAX_MISSING: Final = 20
-#: Of all titles and addresses together: an answer of a few bytes may name a thousand documents, and its
-#: verdict must fit into its topic beside the claims (``MAX_CLAIMS_BYTES``).
+#: All titles and addresses together: a short answer may cite a thousand documents, and its verdict must fit
+#: into its topic with the claims (``MAX_CLAIMS_BYTES``).
 MAX_TITLES_BYTES: Final = 16 * 1024
 
-# Consumers recognise repeated verdicts by ids made with this namespace: changing it breaks them.
+# Consumers recognise duplicate verdicts by ids of this namespace: it must not change.
 VERDICT_NAMESPACE: Final = uuid.UUID("6f1d3f0e-3c56-5d0a-9a55-0f6f0c1c7e21")
 
 
 def verdict_id(answer_id: str) -> str:
-    """Give the one id that every verdict on this answer carries (UUID version 5, RFC 9562 section 5.5)."""
+    """Return the id of every verdict on this answer (UUID version 5, RFC 9562 section 5.5)."""
     return str(uuid.uuid5(VERDICT_NAMESPACE, answer_id))
 
 
 def make_exchange(
     answer: ChatbotAnswer, passages: Iterable[Passage], published: tuple[PublishedDocument, ...] = ()
 ) -> Exchange:
-    """Give the scorer its view of an answer: ``passages`` are its resolved context, in order."""
+    """Return the exchange to score; ``passages`` are the resolved context, in order."""
     return Exchange(
         answer.question, answer.answer, tuple(passages), answer.language, published_documents=published
     )
@@ -209,11 +209,11 @@ def make_verdict(
     scored_at: datetime,
     priced_opinions: Iterable[PricedOpinion] = (),
 ) -> Verdict:
-    """Assemble the verdict on ``answer``.
+    """Return the verdict on ``answer``.
 
-    ``context`` is what it was judged against; ``scored_at`` is an aware time; ``asked`` are the opinions of
-    judges, in order, of which the last one counts. Equal arguments give equal verdicts, so a repeated
-    delivery is recognisable.
+    ``context`` is what it was scored against; ``scored_at`` is an aware time; ``priced_opinions`` are those
+    of judges, in order, of which the last one counts. Equal arguments give equal verdicts, so that a
+    duplicate can be recognised.
     """
     opinions = tuple(priced_opinions)
     claims = claims_after_opinion(
@@ -253,7 +253,7 @@ def make_verdict(
 
 
 def _verdict_passages(context: ResolvedContext) -> Iterator[VerdictPassage]:
-    """Describe the passages; of a long title its beginning, and no address that does not fit whole."""
+    """Yield the passages of the context; long titles are truncated, and addresses too long left out."""
     room = MAX_TITLES_BYTES
     for passage, span in zip(context.passages, context.spans or repeat(None), strict=False):
         found = (span.start, span.end, span.relevance, span.floor) if span else (None,) * 4

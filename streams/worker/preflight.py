@@ -11,20 +11,18 @@ from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topics import check_topics, refuse_wrong_topics
 from streams.settings import Settings, unused_settings
 
-#: Two deployments that start together have no members yet that the other could see; by then they have.
+#: Deployments that start at the same time see no members of each other yet; after this long they do.
 _LATER_SECONDS: Final = 300.0
 
 log = structlog.get_logger(__name__)
 
 
 async def run_preflight_checks(settings: Settings) -> None:
-    """Look at the topics, at other deployments, and at settings that change nothing.
-
-    What keeps a worker from judging is refused, the rest is told in its log.
+    """Check the topics, other deployments, and settings without effect; log what does not prevent the start.
 
     Raises:
-        InvalidSettings: a topic is missing or falls short.
-        ServiceUnreachable: Kafka does not answer.
+        InvalidSettings: a topic is missing or has a wrong specification.
+        ServiceUnreachable: Kafka does not respond.
     """
     for reason in unused_settings(settings):
         log.warning("setting_without_effect", reason=reason)
@@ -33,7 +31,7 @@ async def run_preflight_checks(settings: Settings) -> None:
 
 
 async def recheck_groups_later(settings: Settings, after_seconds: float = _LATER_SECONDS) -> None:
-    """Look at other deployments once more, some minutes after the start."""
+    """Check other deployments again, some minutes after the start."""
     await asyncio.sleep(after_seconds)
     await _check_groups(settings)
 
@@ -49,7 +47,7 @@ async def _check_topics(settings: Settings) -> None:
 async def _check_groups(settings: Settings) -> None:
     try:
         conflicts = await group_conflicts(settings.kafka)
-    except (KafkaError, ServiceUnreachable) as error:  # who may not ask works all the same
+    except (KafkaError, ServiceUnreachable) as error:  # the worker may lack the permission; it works without
         log.warning("other_deployments_unknown", error_type=type(error.__cause__ or error).__name__)
         return
     for reason in conflicts:

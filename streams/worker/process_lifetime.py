@@ -1,4 +1,4 @@
-"""The life of a serving process: signals, heartbeat, and the watchdog that ends it."""
+"""The lifetime of a serving process: signals, heartbeat, and the watchdog that ends it."""
 
 import asyncio
 import os
@@ -12,12 +12,12 @@ from typing import NoReturn
 from streams.observability.failures import InfrastructureFailure
 from streams.observability.health import Health
 
-#: How often it is noted that the event loop goes round.
+#: Seconds between heartbeats of the event loop.
 _BEAT_SECONDS = 1.0
 
 
 def stop_signals(on_signal: Callable[[str], None]) -> asyncio.Event:
-    """Give what is set by SIGTERM or SIGINT; ``tell`` is called with the signal's name."""
+    """Return an event that SIGTERM and SIGINT set; ``on_signal`` is called with the signal's name."""
     stopping = asyncio.Event()
 
     def stop(number: signal.Signals) -> None:
@@ -30,20 +30,20 @@ def stop_signals(on_signal: Callable[[str], None]) -> asyncio.Event:
 
 
 async def send_heartbeats(health: Health) -> None:
-    """Note again and again that the event loop goes round, until cancelled."""
+    """Record heartbeats of the event loop until cancelled."""
     while True:
         health.record_heartbeat()
         await asyncio.sleep(_BEAT_SECONDS)
 
 
 async def wait_for_first(*waits: Awaitable[object]) -> None:
-    """Wait until one of them is over; the others are left as they are."""
+    """Wait until one of them has ended; the others are not cancelled."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
 
 
 def failure_callback(on_failure: Callable[[BaseException], None]) -> Callable[[asyncio.Task[None]], None]:
-    """Give a callback for a task's end that calls ``tell`` with its failure, if it has one."""
+    """Return a done callback for tasks that calls ``on_failure`` with an exception, if there is one."""
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):
@@ -53,7 +53,7 @@ def failure_callback(on_failure: Callable[[BaseException], None]) -> Callable[[a
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process at once, with all that it wrote; nothing is closed."""
+    """End the process at once; output is flushed, but nothing is closed."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
@@ -64,10 +64,10 @@ def end_process(code: int) -> NoReturn:
 def watchdog(
     health: Health, interval: float, on_failure: Callable[[InfrastructureFailure], None]
 ) -> Iterator[None]:
-    """Call ``end`` with the problem as soon as :class:`Health` names one, while the context lasts.
+    """Call ``on_failure`` with the first problem that :class:`Health` reports while the context is open.
 
-    Kubernetes restarts a pod whose liveness fails; this does the same where nobody probes, and
-    where the event loop that would answer the probe is what hangs. ``interval`` is in seconds.
+    Kubernetes restarts a pod whose liveness probe fails; this does the same without probes, and if the event
+    loop that would answer a probe hangs. ``interval`` is in seconds.
     """
     stopped = threading.Event()
 

@@ -57,25 +57,25 @@ from streams.worker.worker_metrics import open_metrics
 
 log = structlog.get_logger(__name__)
 
-#: How often readiness is looked at.
+#: Seconds between checks of readiness.
 _READINESS_SECONDS = 0.5
-#: How long the start waits for the documents that exist: a worker that is started again goes on where its
-#: store ends, so a large topic is read in several starts, and one that hangs is noticed.
+#: The longest wait for the existing documents at the start. A restarted worker continues where its store
+#: ends, so a large topic can take several starts, and a start that hangs is noticed.
 _CATCH_UP_TIMEOUT_SECONDS = 600.0
-#: How long the first answers wait for the company's terms; a thousand documents take half a second.
+#: The longest wait of the first answers for the company's terms; a thousand documents take half a second.
 _FIRST_TERMS_SECONDS = 30.0
-#: A broker that is asked how far the group is has so long; then whoever took over from it is looked for.
+#: The timeout of a request for the group's offsets; after it, the new coordinator is looked up.
 _ASK_MS = 5_000
-#: How long to try to set the group's offsets back before the process ends.
+#: How long the process tries to reset the group's offsets before it ends.
 _REWIND_SECONDS = 5.0
 
 
 def run_worker(settings: Settings) -> int:
-    """Run a worker until it is asked to stop; returns the exit code, 0 for a clean stop.
+    """Run a worker until a signal stops it, and return the exit code: 0 for a clean stop.
 
     Raises:
-        InvalidSettings: something is set up wrong, such as a missing topic.
-        ServiceUnreachable: Kafka or the schema registry does not answer at the start.
+        InvalidSettings: a setting is wrong, or for example a topic is missing.
+        ServiceUnreachable: Kafka or the schema registry does not respond at the start.
     """
     configure_logging(settings.log)
     try:
@@ -89,16 +89,16 @@ def run_worker(settings: Settings) -> int:
 
 
 def end_at_once(failure: BaseException) -> None:
-    """End the process without acknowledging anything; what was in work is delivered again."""
-    told = as_infrastructure_failure(failure)
-    log.critical("worker_ends", reason=str(told), exit_code=told.exit_code)
-    end_process(told.exit_code)
+    """End the process without commits; answers in flight are delivered again."""
+    reported = as_infrastructure_failure(failure)
+    log.critical("worker_ends", reason=str(reported), exit_code=reported.exit_code)
+    end_process(reported.exit_code)
 
 
 def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
     """Return the failure with its exit code and a reason that may be logged.
 
-    The text of an exception that is not ours may quote what it was given: its class and place are enough.
+    The text of a library's exception may quote its input, so only its class and location are used.
     """
     match failure:
         case InfrastructureFailure():
@@ -112,14 +112,14 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
 
 
 def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
-    """Do work beside all else until the stack is left."""
+    """Run a coroutine as a task until the stack is closed."""
     task = asyncio.create_task(work, name=name)
     stack.callback(task.cancel)
 
 
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
-    check_terms_file(settings)  # before anything is made that is for nothing where it is wrong
+    check_terms_file(settings)  # first, since nothing else is of use if it is wrong
     await run_preflight_checks(settings)
     stopping = stop_signals(lambda name: log.info("worker_stops", signal=name))
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
@@ -227,7 +227,7 @@ async def _wait_until_prepared(
     health: Health,
     stopping: asyncio.Event,
 ) -> None:
-    """Wait for what is made of the documents, so that an answer is judged at first as it is later."""
+    """Wait for terms and index, so that the first answers are judged like later ones."""
     if terms:
         await wait_for_first(terms.ready.wait(), stopping.wait(), asyncio.sleep(_FIRST_TERMS_SECONDS))
     if retrieval and not settings.retrieval.ready_before_complete:
@@ -269,7 +269,7 @@ async def _consume(
 
 
 def _stop_consuming(app: TruthgateApp) -> None:
-    """Take no further answer, and drop those that no work has begun on."""
+    """Stop consuming, and drop answers whose processing has not started."""
     app.consumer.stop_flow()
     app.flow_control.suspend()
     app.flow_control.clear()
@@ -278,19 +278,19 @@ def _stop_consuming(app: TruthgateApp) -> None:
 async def _follow_readiness(
     app: TruthgateApp, health: Health, settings: Settings, on_ready: Callable[[], None]
 ) -> None:
-    told = False
+    reported = False
     while True:
         _refuse_session_timeout(app, settings)
         settled = app.started and app.consumer_generation_id and not app.rebalancing and not app.in_recovery
         health.set_waiting_for(None if settled else "the consumer group", _longest_wait(settings))
-        if settled and not told:
-            told = True
+        if settled and not reported:
+            reported = True
             on_ready()
         await asyncio.sleep(_READINESS_SECONDS)
 
 
 def _refuse_session_timeout(app: TruthgateApp, settings: Settings) -> None:
-    """Refuse a session timeout that the brokers do not take; only they know which they do."""
+    """Refuse a session timeout that the brokers reject; only they know their limits."""
     consumer = app.consumer
     if isinstance(consumer, SafeConsumer) and isinstance(
         consumer.group_failure(), InvalidSessionTimeoutError

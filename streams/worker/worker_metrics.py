@@ -40,9 +40,9 @@ class WorkerMetrics(Instruments):
 
     Args:
         verdict_within: the objective for the time to a verdict, in seconds.
-        models: the models of the chatbot that are told apart.
+        models: the chatbot's models that are label values; others are ``other``.
         resource: what all of it is said of.
-        readers: who reads the metrics beside ``registry``.
+        readers: readers of the metrics besides ``registry``.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class WorkerMetrics(Instruments):
 
 @contextmanager
 def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
-    """Give the instruments, and export them while the context lasts.
+    """Yield the instruments, and export them while the context is open.
 
     Exports are made by a thread of their own: a collector that is away or slow holds up nothing but the
     end, for two seconds. Raises InvalidSettings for a certificate that cannot be read and for what the SDK
