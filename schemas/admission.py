@@ -35,9 +35,9 @@ def accept_writer_schema(text: str) -> OurSchema:
 
 
 def incompatibilities(reader: str, writer: str) -> tuple[str, ...]:
-    """Say why data written with the schema ``writer`` cannot be read as ``reader``.
+    """Return why data written with the schema ``writer`` cannot be read as ``reader``.
 
-    Takes two schemas as JSON; returns one phrase a reason (Avro 1.11, "Schema Resolution"), none if
+    Takes two schemas as JSON; returns one phrase for each reason (Avro 1.11, "Schema Resolution"), none if
     everything can be read.
     """
     checker = ReaderWriterCompatibilityChecker()  # type: ignore[no-untyped-call]

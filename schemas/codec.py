@@ -1,6 +1,6 @@
 """Records to and from the bytes of a Kafka value: Avro single-object encoding, a schema registry, or JSON.
 
-Three encodings are told apart by the first bytes: Avro single-object (``C3 01`` and the writer
+The first bytes distinguish three encodings: Avro single-object (``C3 01`` and the writer
 schema's CRC-64-AVRO fingerprint, Avro 1.11, "Single-object encoding"), the Confluent wire format
 (``00`` and the schema's id in a registry, 4 bytes, big endian), and JSON (``{``).
 """
@@ -187,9 +187,9 @@ class Codec:
         return self._refusal(schema_id) is None
 
     async def lookup(self, value: bytes | None) -> None:
-        """Fetch the writer schema of a value from the registry, if need be; what it is, ``decode`` tells.
+        """Fetch the writer schema of a value from the registry, if necessary; ``decode`` then uses it.
 
-        Raises RegistryUnreachable if the registry gives no answer in time.
+        Raises RegistryUnreachable if the registry does not respond in time.
         """
         if not self.needs_lookup(value):
             return

@@ -41,12 +41,12 @@ _LIMITS: Final = (
 
 
 def json_schemas(record_type: type[Record], use: Use, place: str) -> dict[str, Schema]:
-    """Give the JSON Schemas of a record and of the records within it, by their names.
+    """Return the JSON Schemas of a record and of the records within it, by name.
 
     Args:
         record_type: the record.
         use: whether it is read or was written.
-        place: where the schemas will stand, such as ``#/components/schemas/``, to refer to each other.
+        place: the prefix of references between the schemas, such as ``#/components/schemas/``.
     """
     limits = adapter(record_type).json_schema(mode="validation")
     known = {record_type.__name__: limits, **limits.get("$defs", {})}
@@ -54,7 +54,7 @@ def json_schemas(record_type: type[Record], use: Use, place: str) -> dict[str, S
 
 
 class _SchemaConverter:
-    """Goes through an Avro schema once; ``known`` are pydantic's schemas of the records, for their limits."""
+    """Converts an Avro schema; ``known`` are pydantic's schemas of the records, for their limits."""
 
     def __init__(self, use: Use, place: str, known: Mapping[str, Schema]) -> None:
         self._use = use
@@ -62,7 +62,7 @@ class _SchemaConverter:
         self._known = known
 
     def record(self, avro: Mapping[str, Any]) -> Iterator[tuple[str, Schema]]:
-        """Give the schema of a record, and before it those of the records in its fields."""
+        """Yield the schemas of the records in a record's fields, and then its own."""
         for field in avro["fields"]:
             for within in _records_in(field["type"]):
                 yield from self.record(within)

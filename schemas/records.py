@@ -1,7 +1,7 @@
-"""The records of the contract as typed values; the ``.avsc`` files beside this one define them.
+"""The records of the contract as typed values; the ``.avsc`` files in this folder define them.
 
-The annotated types carry what Avro cannot say (lengths, ranges); ``schemas.validation`` checks
-it for every value that comes in, whatever its encoding.
+The annotated types have limits that Avro cannot express (lengths, ranges); ``schemas.validation`` checks them
+for every incoming value, whatever its encoding.
 """
 
 from collections.abc import Mapping

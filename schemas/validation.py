@@ -54,7 +54,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """A field that the record does not have: where it stands, its name, and which one is meant, if any."""
+    """A field that the record does not have: its path and name, and the field that may be meant."""
 
     path: str
     name: str
@@ -191,7 +191,7 @@ def _invalid_record(reasons: Sequence[str]) -> DecodeError:
 
 
 def _misspellings_in(value: bytes, known: type[Any] | None) -> list[str]:
-    """Say which names are slips in an object that is refused: what is missing may stand under one."""
+    """Return messages on misspelled names in an invalid object: a missing field may be under one."""
     if known is None:
         return []
     try:

@@ -91,21 +91,21 @@ def progress_bar(what: str, total: int | None, *, shown: bool = True) -> Progres
     return bar
 
 
-def indexing_bar(beside: Progress | None = None) -> Callable[[int, int], None]:
+def indexing_bar(shared: Progress | None = None) -> Callable[[int, int], None]:
     """Return a callback that takes the number of indexed documents and of all, and updates a bar.
 
-    ``beside`` is a bar that is displayed already: rich allows one at a time.
+    ``shared`` is a bar that is displayed already: rich allows one at a time.
     """
-    bar = beside or progress_bar("indexing documents", None)
-    tasks = [] if beside else list(bar.task_ids)
+    bar = shared or progress_bar("indexing documents", None)
+    tasks = [] if shared else list(bar.task_ids)
 
     def show(done: int, total: int) -> None:
         if not tasks:
             tasks.append(bar.add_task("indexing documents"))
-        if not beside:
+        if not shared:
             bar.start()
         bar.update(tasks[0], completed=done, total=total)
-        if done == total and not beside:
+        if done == total and not shared:
             bar.stop()
 
     return show

@@ -279,7 +279,7 @@ async def _resume(
 ) -> tuple[list[PauseEntry], list[PauseEntry]]:
     """End the pauses of these scopes, or of all for None; return them, and those that are left.
 
-    A scope of None stands for unreadable records. Raises CommandFailed if one of the scopes is not paused.
+    A scope of None means unreadable records. Raises CommandFailed if one of the scopes is not paused.
     """
     active = await active_pauses(settings)
     chosen = [entry for entry in active if wanted is None or entry.scope in wanted]

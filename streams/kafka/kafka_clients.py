@@ -207,7 +207,7 @@ async def _stop_within_timeout(stop: Coroutine[Any, Any, None]) -> bool:
     """Return whether a client stopped in time; otherwise its connections are still open.
 
     While brokers are unreachable, ``stop()`` may wait without limit, and a consumer's fetcher leaks the
-    cancellation of its own task, which nobody requested.
+    cancellation of its own task without a request.
     """
     stopping = asyncio.ensure_future(stop)
     try:

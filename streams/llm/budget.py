@@ -56,7 +56,7 @@ class Limit:
         )
 
     def allows(self, spent: BudgetAmount, need: BudgetAmount, min_left: float) -> bool:
-        """Return whether ``need`` fits beside ``spent``, and ``min_left`` of the limit is left before it."""
+        """Return whether ``need`` fits in the limit after ``spent``, and ``min_left`` of it is left."""
         return all(
             limit is None or (of_need <= limit - of_spent and limit - of_spent >= min_left * limit)
             for limit, of_spent, of_need in (
@@ -115,7 +115,7 @@ def steady_clock(
 ) -> Callable[[], float]:
     """Return a clock of the seconds since 1970 that never jumps: the wall clock is read only once, now.
 
-    It stands still while the machine sleeps; windows then end later than by the wall clock.
+    It stops while the machine sleeps; windows then end later than by the wall clock.
     """
     offset = wall() - monotonic()
     return lambda: offset + monotonic()

@@ -1,6 +1,6 @@
 """Renders the rule file for Prometheus and the dashboard for Grafana.
 
-``dashboard.json`` beside this module is the dashboard of the default settings, and can be imported as it is.
+``dashboard.json`` in this folder is the dashboard of the default settings, and can be imported as it is.
 To change it, edit it in Grafana and export it over the file; ``truthgate monitoring dashboard`` with the file
 as ``--output`` then restores its layout and the default limits. A test checks that this was done.
 """

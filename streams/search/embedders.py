@@ -33,7 +33,7 @@ class Embedder(ABC):
         dimensions: How many numbers a vector has; may raise EmbeddingFailed where an endpoint is asked.
         package: The distribution of the model, if any.
         floor: The relevance below which a passage is rather not about the question.
-        word_weight: The weight of shared words beside the similarity, in the relevance.
+        word_weight: The weight of shared words in the relevance; the rest is the similarity.
         vector_weight: The weight of a rank in the vector search; one in the keyword search weighs 1.
     """
 
@@ -144,7 +144,7 @@ class HttpEmbedder(Embedder):
     """Asks an endpoint with OpenAI's embeddings protocol: ``POST <url>/embeddings``.
 
     A call that fails for a reason that may pass (no connection, status 429 or 5xx) is retried. Redirects are
-    not followed: they would send texts to an address that nobody chose. The response is limited in size, and
+    not followed: they would send texts to an unknown address. The response is limited in size, and
     in time as a whole.
 
     Args:

@@ -90,7 +90,7 @@ class PassageIndex:
 
     @classmethod
     def create(cls, path: Path, signature: str) -> Self:
-        """Create an empty index in the place of what is there; raises IndexFailed.
+        """Create an empty index, replacing what is there; raises IndexFailed.
 
         It is created under another name: a process that is killed here leaves no incomplete one behind.
         """

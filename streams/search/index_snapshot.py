@@ -1,4 +1,4 @@
-"""What a search reads of the index: terms in tantivy, and beside them the vectors, which are all compared."""
+"""A snapshot of the index for searches: terms in tantivy, and vectors, which are all compared."""
 
 import errno
 import os

@@ -126,7 +126,7 @@ class IndexUpdater:
     is not set until everything was indexed once.
 
     Args:
-        settings: ``retrieval``, and where the store is: the index is beside it.
+        settings: ``retrieval``, and ``documents.store``, in whose directory the index is.
         store: the documents.
         processes: embed them; ended when they were idle for ``idle_seconds``.
         start_after: the first update begins when this is set.

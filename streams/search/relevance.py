@@ -92,7 +92,7 @@ class Relevance:
 
     Args:
         lexicons: the words without content, by language; in others the similarity counts alone.
-        weight: the weight of the words beside the vectors.
+        weight: the weight of the words relative to the vectors.
     """
 
     def __init__(self, lexicons: Mapping[str, Lexicon], weight: float) -> None:

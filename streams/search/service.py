@@ -1,4 +1,4 @@
-"""Retrieval as a worker runs it: the index beside its documents, kept up to date, and its retriever."""
+"""Retrieval in a worker: the index of its documents, kept up to date, and the retriever."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -78,7 +78,7 @@ class SearchThreads:
     def _finish(self, running: asyncio.Future[T]) -> None:
         # Not earlier: a search that was started while a thread hangs would wait for it unseen.
         self._free.release()
-        # Read in any case: nobody may be left to receive it.
+        # Retrieve the exception in any case: the caller may be gone.
         if running.cancelled() or running.exception() is not None:
             return
         for waiting, deadline in self._waiting.items():

@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-#: The replacement for what nobody may see.
+#: The replacement for a secret.
 REDACTED: Final = "***"
 
 _HOST = re.compile(r"[^\s:/?#@\[\],]+")

@@ -1,4 +1,4 @@
-"""Opens the step that the settings ask for."""
+"""Opens the translation stage of the settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -7,8 +7,8 @@ from scoring.translation.errors import TranslationObserver
 from streams.settings import Settings
 from streams.translating.step import TranslationStage
 
-#: How long a file's answer may wait for its translation: nobody waits for a file as for a chat, and
-#: a translator that is down is noticed long before.
+#: The longest wait for the translation of an answer of a file: longer than for a chat, but a translator that
+#: is down is noticed long before.
 FILE_TIMEOUT_SECONDS = 600.0
 _NO_OBSERVER = TranslationObserver()
 
@@ -19,12 +19,12 @@ async def open_translation(
     timeout_seconds: float | None = None,
     observer: TranslationObserver = _NO_OBSERVER,
 ) -> AsyncIterator[TranslationStage | None]:
-    """Open the translation by ``translation.provider``, or yield None where none is set.
+    """Open the translation by ``translation.provider``, or yield None if none is set.
 
-    ``timeout_seconds`` for one exchange takes the place of the settings'. ``observer`` hears what happens.
+    ``timeout_seconds`` for one exchange replaces that of the settings. ``observer`` is called with outcomes.
 
     Raises:
-        InvalidSettings: a provider or cache that cannot be made.
+        InvalidSettings: the provider or cache cannot be opened.
     """
     if settings.translation.provider is None:
         yield None
@@ -37,5 +37,5 @@ async def open_translation(
 
 
 def open_file_translation(settings: Settings) -> AbstractAsyncContextManager[TranslationStage | None]:
-    """Give the translation for commands that judge files; see :func:`open_translation`."""
+    """Open the translation for commands that score files; see :func:`open_translation`."""
     return open_translation(settings, FILE_TIMEOUT_SECONDS)

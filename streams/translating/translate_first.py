@@ -27,22 +27,21 @@ _UNEXPECTED = "unexpected"
 CACHE_FILE_NAME = "translations.sqlite3"
 #: Calls at once. Where a provider allows fewer, what it refuses is tried again later.
 _CONCURRENCY = 4
-#: A translator that failed is tried again after so many times what an answer waits for one.
+#: A translator that failed is tried again after this multiple of the timeout.
 _RESET_TIMEOUTS = 3
 
 
 class TranslateFirst:
-    """Translates every exchange that is not in English; a :class:`streams.translating.step.Translation`.
+    """Translates every exchange that is not in English; a :class:`streams.translating.step.TranslationStage`.
 
-    One whose language is not known, or that has no context to be judged against, is left as it is:
-    neither has a score anyway.
+    An exchange without a known language or without context is left as it is: it gets no score anyway.
 
     Args:
-        translator: whom to ask.
-        languages: tells the language of an exchange.
-        timeout_seconds: how long one exchange may wait at most, whatever else is allowed.
-        observer: hears how each exchange fared: ``translated``, ``not_needed`` or the code of what was
-            at fault, ``unexpected`` for a defect.
+        translator: translates exchanges.
+        languages: detects the language of an exchange.
+        timeout_seconds: the longest that one exchange may take.
+        observer: called with the outcome of each exchange: ``translated``, ``not_needed`` or the code of the
+            fault, ``unexpected`` for a defect.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class TranslateFirst:
         self._observer = observer
 
     async def translate(self, exchange: Exchange, timeout_seconds: float) -> TranslationResult:
-        """Return the exchange with its translation, or as it is and degraded."""
+        """Return the exchange with its translation, or unchanged with a degraded code."""
         language = self._languages.detect_exchange(exchange)
         has_context = any(passage.text and not passage.text.isspace() for passage in exchange.context)
         if language in (None, ENGLISH) or not has_context:
@@ -77,12 +76,12 @@ class TranslateFirst:
     async def _translate(
         self, exchange: Exchange, language: str, timeout_seconds: float
     ) -> Translation | str:
-        """Return the translation, or the code of what was at fault."""
+        """Return the translation, or the code of the fault."""
         try:
             return await self._translator.translate(exchange, language, timeout_seconds)
         except TranslationFailed as failure:
             return failure.fault.value
-        except Exception as error:  # noqa: BLE001 - whatever a translator provokes, the answer is judged
+        except Exception as error:  # noqa: BLE001 - the answer is judged without the translation
             # Its text may quote the customer.
             log.error("translation_failed_unexpectedly", error_type=type(error).__name__)  # noqa: TRY400
             return _UNEXPECTED
@@ -92,7 +91,7 @@ class TranslateFirst:
 def open_translate_first(
     settings: Settings, timeout_seconds: float, observer: TranslationObserver
 ) -> Iterator[TranslateFirst]:
-    """Give what translates as the settings say; raises InvalidSettings where it cannot be made."""
+    """Open the translation of the settings; raises InvalidSettings if it cannot be opened."""
     # The scorer has the same lexicons: both must know the same languages.
     lexicons = load_lexicons(settings.scoring.lexicons)
     languages = LanguageDetector(lexicons.values())
@@ -108,7 +107,7 @@ def open_translate_first(
 
 
 def check_translator(settings: TranslationSettings) -> None:
-    """Refuse a provider that lacks what it needs; raises InvalidSettings. Nobody is asked."""
+    """Check the settings of the provider without calling it; raises InvalidSettings."""
     try:
         Provider(_provider(settings))
     except TranslatorMisconfigured as error:
@@ -116,13 +115,13 @@ def check_translator(settings: TranslationSettings) -> None:
 
 
 def _provider(settings: TranslationSettings) -> ProviderOptions:
-    assert settings.provider is not None  # nobody comes here without one
+    assert settings.provider is not None  # callers check this
     key = settings.api_key.get_secret_value() if settings.api_key else None
     return ProviderOptions(
         settings.provider,
         settings.base_url or None,
         key or None,
-        # Time is left for a second try.
+        # This leaves time for a retry.
         settings.timeout_seconds / 2,
         _CONCURRENCY,
     )

@@ -26,7 +26,7 @@ from streams.web.page_data import (
 
 Span = tuple[int, int]
 
-# Between what is shown stand marks, line ends and indentation, else this is not where a text came from.
+# Only marks, line ends and indentation may be between the parts of a displayed text.
 _BETWEEN: Final = re.compile(r"[*_`#\s]*")
 _MARKS: Final = re.compile(r"[*_`]+|#{1,6}[ \t]+$")
 
@@ -36,7 +36,7 @@ _CLOSING: Final = frozenset({"em_close", "strong_close"})
 
 @dataclass(frozen=True, slots=True)
 class MarkdownStyle:
-    """Which characters of a text are marks that need not be shown, and which are stressed by some."""
+    """Which characters of a text are Markdown marks, not to be displayed, and which are emphasised."""
 
     hidden: tuple[Span, ...] = ()
     strong: tuple[Span, ...] = ()
@@ -118,7 +118,7 @@ _MAX_CODES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLimits:
-    """How many characters of each text are shown; of the answer, ``before`` stand before what explains it."""
+    """How many characters of each text are shown; ``before``: those before its first mark."""
 
     answer: int
     before: int
@@ -201,8 +201,8 @@ def summarize_answer(verdict: Verdict, *, texts: bool) -> AnswerSummary:
 
 def _evidence(verdict: Verdict) -> tuple[EvidenceCount, ...]:
     kinds = Counter(evidence.kind for evidence in all_evidence(verdict))
-    told = [EvidenceCount(kind, count, kind in FAULTS) for kind, count in kinds.items()]
-    return tuple(sorted(told, key=lambda each: (not each.at_fault, each.kind)))[:_MAX_CODES]
+    counts = [EvidenceCount(kind, count, kind in FAULTS) for kind, count in kinds.items()]
+    return tuple(sorted(counts, key=lambda each: (not each.at_fault, each.kind)))[:_MAX_CODES]
 
 
 def _claim_counts(verdict: Verdict) -> tuple[ClaimCount, ...]:

@@ -188,13 +188,12 @@ _Read = RateWindow | RateAlert | ReceivedVerdict
 
 
 class LiveData:
-    """Rates, alerts and the last answers, as the topics have them; nothing is read while nobody looks.
+    """Rates, alerts and the last answers, from the topics; they are only read while the page has visitors.
 
-    Whatever fails while reading is told on the page, and tried again after a pause: the worker's own
-    work knows nothing of it.
+    A failure to read is shown on the page and retried after a delay; it does not affect the worker.
 
     Args:
-        settings: where Kafka is, which windows and texts are shown.
+        settings: of Kafka, and which windows and texts are shown.
         clock: monotonic, in seconds.
         now: seconds since 1970.
         idle: seconds without a visit after which reading ends.
@@ -262,9 +261,9 @@ class LiveData:
     def _failed(self, error: Exception) -> None:
         if self.source.state != "failed":
             log.warning("page_data_failed", error_type=type(error).__name__)
-        # Only this message is known to hold nothing but addresses and the names of settings.
-        told = str(error) if isinstance(error, ServiceUnreachable) else type(error).__name__
-        self.source = SourceStatus("failed", told)
+        # Only this exception's message is known to have nothing but addresses and names of settings.
+        reason = str(error) if isinstance(error, ServiceUnreachable) else type(error).__name__
+        self.source = SourceStatus("failed", reason)
 
     async def _read(self) -> None:
         settings = self._settings

@@ -161,7 +161,7 @@ class _AnswersQuery:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells it from all else that may be asked for."""
+        """The key of this query's response in the cache."""
         return (*self.names, str(self.within), str(self.shown))
 
     def to_filter(self, now: float) -> VerdictFilter:

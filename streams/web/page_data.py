@@ -228,9 +228,9 @@ class FilterChoices:
 
 @dataclass(frozen=True, slots=True)
 class AnswerList:
-    """The last answers that were asked for, newest first: so many of the ``matching`` ones.
+    """The last answers that match a query, newest first; ``matching`` is how many there are in all.
 
-    ``texts`` tells whether texts are switched on.
+    ``texts``: whether texts may be shown.
     """
 
     number: int
@@ -242,9 +242,9 @@ class AnswerList:
 
 @dataclass(frozen=True, slots=True)
 class VerdictDetails:
-    """Everything about one verdict, long lists and texts cut; its texts only where they are switched on.
+    """Everything about one verdict, with long lists and texts truncated, and texts only if they may be shown.
 
-    The answer stands in ``excerpt``.
+    The answer is in ``excerpt``.
     """
 
     texts: bool

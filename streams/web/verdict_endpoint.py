@@ -166,7 +166,7 @@ class VerdictEndpoint:
                 response = web.json_response(verdict, headers=_UNSTORED, dumps=_compact)
             except Problem as problem:
                 code, response = problem.problem_type.code, problem.response()
-            except Exception as error:  # noqa: BLE001 - a defect, told without what it may quote
+            except Exception as error:  # noqa: BLE001 - a defect; its text may quote the request
                 log.error("request_failed", reason=loggable_reason(error))  # noqa: TRY400 - a traceback may quote
                 code, response = INTERNAL_ERROR.code, Problem(INTERNAL_ERROR, "the log says more").response()
             self._traces.record_response(span, response.status, code)

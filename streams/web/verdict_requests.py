@@ -76,12 +76,12 @@ PROBLEM_TYPES: Final = tuple(each for each in tuple(globals().values()) if isins
 
 
 class Problem(Exception):
-    """A request that gets no verdict.
+    """A request without a verdict, as problem details (RFC 9457).
 
     Args:
-        kind: what is wrong.
-        detail: what it is in this request; it names fields and sizes, and never a value of a field.
-        headers: beside those of the kind.
+        problem_type: what is wrong.
+        detail: what is wrong in this request; it names fields and sizes, but never a value of a field.
+        headers: in addition to those of the type.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Problem(Exception):
         self._headers = {**problem_type.headers, **(headers or {})}
 
     def response(self) -> web.Response:
-        """Return what the client gets."""
+        """Return the response."""
         kind = self.problem_type
-        told = {
+        details = {
             "type": kind.uri,
             "title": kind.title,
             "status": kind.status,
@@ -104,7 +104,7 @@ class Problem(Exception):
         }
         return web.Response(
             status=kind.status,
-            body=json.dumps(told).encode(),
+            body=json.dumps(details).encode(),
             content_type=MEDIA_TYPE,
             headers={"Cache-Control": "no-store", **self._headers},
         )

@@ -35,18 +35,18 @@ _SIGHTINGS = 3
 
 @dataclass(eq=False)
 class ProgressProbe:
-    """Asks the brokers, again and again, how far the group is on the partitions of this worker.
+    """Asks the brokers regularly for the group's offsets on the partitions of this worker.
 
     Args:
-        kafka: how to reach them.
+        kafka: the settings of the brokers.
         consumer: a started consumer with the worker's group id that is never subscribed and
             never commits.
-        topic: the full name of the topic that the partitions are of.
-        assignment: gives the partitions that the worker owns now.
-        health: what is told.
+        topic: the full name of the topic.
+        assignment: returns the partitions that the worker owns now.
+        health: gets the observations.
         interval: seconds between two observations.
         on_replaced: awaited before :meth:`tokens` fails because the topic is another one.
-        in_work: says whether the worker has begun to work on an answer of a partition that waits.
+        in_work: returns whether the worker is processing an answer of a partition.
     """
 
     kafka: KafkaSettings

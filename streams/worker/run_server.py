@@ -69,13 +69,13 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
 
 
 def server_settings(settings: Settings, *, from_kafka: bool = False) -> Settings:
-    """Give the settings to serve with: where nobody has to show a token, this machine alone may ask.
+    """Return the settings of a server: without a token, it listens on this machine only.
 
-    ``from_kafka``: who takes the documents of a cluster names it by that.
+    ``from_kafka``: the documents are those of a cluster, whose address must be set.
 
     Raises:
-        InvalidSettings: the address is chosen, everybody may reach it, and nobody said that they may ask; or
-            verdicts are to be published nowhere.
+        InvalidSettings: an address that others can reach is set without a token, or verdicts are to be
+            published without a cluster.
     """
     web = settings.web
     if from_kafka:

@@ -1,4 +1,4 @@
-"""What a worker opens beside its consumer, each closed in every case."""
+"""The components of a worker besides its consumer, as context managers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence

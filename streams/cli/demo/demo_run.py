@@ -43,7 +43,7 @@ _TAIL_LINES = 8
 _ANSWERS_BEFORE_BROKEN = 5
 
 # The user's settings for scoring apply in the demo, too; addresses and files do not, except for the language
-# models that the demo is told to ask.
+# models that the demo is set to ask.
 _INHERITED = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
 
 

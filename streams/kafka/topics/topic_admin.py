@@ -98,7 +98,7 @@ def _check(
 
 
 async def _create(admin: AIOKafkaAdminClient, specs: list[TopicSpec]) -> set[str]:
-    """Create topics; returns the names of those that nobody else created meanwhile."""
+    """Create topics, and return the names of those that no other client created meanwhile."""
     if not specs:
         return set()
     response = await admin.create_topics([_new_topic(spec) for spec in specs])

@@ -20,7 +20,7 @@ class EndpointFault(Code):
     UNREACHABLE = "unreachable", "no connection to its address, or to the proxy"
     TLS = "tls", "its certificate is not trusted, or it does not speak TLS"
     DISCONNECTED = "disconnected", "the connection broke, or the response is not HTTP"
-    #: Not followed: nobody chose that address.
+    #: Not followed: that address is not configured.
     REDIRECTED = "redirected", "it redirects to another address"
     RATE_LIMITED = "rate_limited", "too many requests"
     QUOTA_SPENT = "quota_spent", "the quota or credit is spent"
