@@ -174,7 +174,7 @@ def span_with_signs(answer: PreparedText, claim: Claim) -> tuple[int, int]:
 
 # A word of the question is not invented, but not supported either.
 _QUESTION_WEIGHT = 0.7
-# A passage includes a sentence beside the best one that adds more than this share.
+# A passage includes a sentence next to the best one if it adds more than this share.
 _MIN_ADDED_SHARE = 0.03
 _TIE_BREAK = 1e-6
 

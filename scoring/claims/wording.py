@@ -164,7 +164,7 @@ def find_statement(claim: Claim, exchange: PreparedExchange) -> tuple[int, Span]
 
     1. It has all content words, at least two itself, the others in its headings: inflected forms match,
        synonyms do not. Numbers, words such as "only" or "must", and whole names are in the statement itself.
-    2. It has as many negations as the claim, each beside the same word; "fails to" is one too.
+    2. It has as many negations as the claim, each next to the same word; "fails to" is one too.
     3. It is asserted: no question, and no condition, plan or doubt that the claim lacks.
     4. Few other words, and no number, are between the claim's words.
     5. Nothing is exchanged: subject and object of a verb, "from" and "to", what is before and after "before",

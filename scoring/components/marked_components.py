@@ -1,9 +1,9 @@
 """Marked names of components in the house styles of help texts, and components below a heading.
 
 A component is a button, field, tab, setting or role that is marked (:func:`scoring.text.spans.marked_spans`)
-and looks like a name: it is capitalised, or beside a word such as "button". A menu path (``A / B``, ``A >
+and looks like a name: it is capitalised, or next to a word such as "button". A menu path (``A / B``, ``A >
 B``) is several components in order. On lines without marks, capitalised names count after a click verb,
-beside a word such as "button", or in a path (:mod:`scoring.components.unmarked_components`).
+next to a word such as "button", or in a path (:mod:`scoring.components.unmarked_components`).
 """
 
 import re
@@ -80,7 +80,7 @@ def _parts(original: str, mark: MarkedSpan) -> tuple[ComponentName, ...]:
 
 
 def _has_cue(text: PreparedText, mark: MarkedSpan) -> bool:
-    """Return whether a mark is beside a word that shows a component: the 'salary' button."""
+    """Return whether a mark is next to a word that shows a component: the 'salary' button."""
     lexicon = text.lexicon
     before = split_words(text.original, max(text.start, mark.outer_start - _CUE_REACH), mark.outer_start)
     after = split_words(text.original, mark.outer_end, min(text.end, mark.outer_end + _CUE_REACH))
@@ -136,7 +136,7 @@ _MAX_HEADING_WORDS = 4
 def components_below_headings(text: PreparedText) -> Iterator[tuple[ComponentName, ComponentName]]:
     """Yield the name in a heading and each component that starts a line below it, up to the next heading.
 
-    A heading counts where it is short and has a word of the lexicon's ``component_nouns`` ("menu") beside the
+    A heading counts where it is short and has a word of ``component_nouns`` ("menu") next to the
     name.
     """
     single = {

@@ -1,4 +1,4 @@
-"""The cases that are evaluated: judged answers beside what people say of them, and their groups."""
+"""The cases that are evaluated: judged answers with people's labels, and their groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class EvaluationCase:
     ``score`` is in [1, 5] or None, ``reasons`` are codes, the one that decided first, ``features`` each one's
     value in [0, 1] or None where it does not apply. ``checks`` has each rule of the profile, by the reason
     that a verdict then has, and whether evidence for it was found. ``rating`` and ``rating_second`` are 1..5,
-    ``labelled`` is the message type that a person gave the question; each is None where nobody did. So are
+    ``labelled`` is the message type that a person gave the question; each is None if it is missing. So are
     ``label``, what a person says that the answer is, ``consistent``, whether all of it stands in the
     documents, and ``relevant``, whether it addresses the question.
     """
@@ -87,7 +87,7 @@ class CaseGroup:
     message_type: MessageType | None = None
 
     def contains(self, case: EvaluationCase) -> bool:
-        """Say whether the case belongs to the group."""
+        """Return whether the case belongs to the group."""
         return self.language in (None, _language(case)) and self.message_type in (None, case.recognised)
 
     def select(self, cases: Sequence[EvaluationCase]) -> tuple[EvaluationCase, ...]:

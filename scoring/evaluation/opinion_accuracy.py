@@ -26,7 +26,7 @@ class JudgedCase:
 
     @property
     def consistent(self) -> bool | None:
-        """Whether all of the answer stands in the documents: as people say, or by its rating.
+        """Whether all of the answer is in the documents: as people say, or by its rating.
 
         5 is consistent and 3 or less is not; 4 is neither, since most often it has a harmless addition.
         """

@@ -50,7 +50,7 @@ def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> Rou
     return RoutingRow(rating, len(decisions), **shares)
 
 
-# What nobody would have wanted; an answer under review can still go either way.
+# Wrong decisions; an answer under review can still go either way.
 _WRONG = frozenset({(Label.FALSE, Decision.AUTO_SEND), (Label.TRUE, Decision.BLOCKED)})
 
 

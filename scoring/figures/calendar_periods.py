@@ -18,7 +18,7 @@ _MOST_MONTHS = 12
 
 @dataclass(frozen=True, slots=True)
 class CalendarPeriod:
-    """A day, month, quarter or year, as far as it is told."""
+    """A day, month, quarter or year, as far as it is given."""
 
     year: int | None = None
     quarter: int | None = None
@@ -27,12 +27,12 @@ class CalendarPeriod:
 
     @property
     def date(self) -> date | None:
-        """The day, where it is told with month and year."""
+        """The day, if it is given with month and year."""
         is_whole = self.year and self.month and self.day
         return date(self.year or 0, self.month or 0, self.day or 0) if is_whole else None
 
     def covers(self, other: CalendarPeriod) -> bool:
-        """Say whether another time is this one or a part of it, as far as both are told."""
+        """Return whether another time is this one or a part of it, as far as both are given."""
         quarter = other.quarter or (other.month and (other.month - 1) // _MONTHS_OF_QUARTER + 1)
         own, its = astuple(self), (other.year, quarter, other.month, other.day)
         return all(mine is None or mine == part for mine, part in zip(own, its, strict=True))
@@ -75,8 +75,8 @@ def _pattern(lexicon: Lexicon) -> re.Pattern[str]:
 
 def _parse_period(found: re.Match[str], lexicon: Lexicon) -> CalendarPeriod | None:
     # Each form of a time numbers its own groups, of which only one matched: "y1", "y2".
-    told = {group[0]: part for group, part in found.groupdict().items() if part and group[1:].isdigit()}
-    year, quarter, month, day, name = map(told.get, "yqmdn")
+    parts = {group[0]: part for group, part in found.groupdict().items() if part and group[1:].isdigit()}
+    year, quarter, month, day, name = map(parts.get, "yqmdn")
     if name:
         month = str(lexicon.figure_words.month_of[name.casefold()])
     # 03-04-2024 is in April or in March.

@@ -35,7 +35,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause with what stands in it, in order; of its numbers those in digits come first."""
+    """A clause with its numbers, periods and words, in order; numbers in digits come first."""
 
     text: str
     lexicon: Lexicon
@@ -54,8 +54,8 @@ class Clause:
         def word_range(start: int, end: int) -> tuple[int, int]:
             return bisect_left(ends, start + 1), bisect_left(starts, end)
 
-        told = list(calendar_periods(text, lexicon))
-        in_periods = {n for _, start, end in told for n in range(*word_range(start, end))}
+        found_periods = list(calendar_periods(text, lexicon))
+        in_periods = {n for _, start, end in found_periods for n in range(*word_range(start, end))}
         found = (
             Figure(each, *word_range(each.start, each.end))
             for each in find_quantities(text, lexicon.figure_words)
@@ -67,7 +67,7 @@ class Clause:
             if word.text in lexicon.claims.numbers
             for value in (Decimal(lexicon.claims.numbers[word.text]),)
         )
-        periods = tuple(period for period, _, _ in told)
+        periods = tuple(period for period, _, _ in found_periods)
         return cls(text, lexicon, words, (*figures, *number_words), periods, frozenset(in_periods))
 
     @property
@@ -89,7 +89,7 @@ class Clause:
         )
 
     def is_negation(self, index: int) -> bool:
-        """Say whether a word turns what is said into its opposite; "no," before all of it only answers."""
+        """Return whether a word negates the clause; a "no," before all of it only answers."""
         word = self.words[index]
         if not index and self.text.startswith(",", word.end):
             return False
@@ -120,7 +120,7 @@ class Clause:
         return figure.quantity.unit == PERCENT and any(word.text in self.figure_words.of for word in after)
 
     def find_phrases(self, phrases: PhraseList, taken: Iterable[int] = ()) -> Iterator[tuple[int, int]]:
-        """Yield where phrases stand, by their first word and the one after, but for words that are taken."""
+        """Yield where phrases occur, by their first word and the one after, except for taken words."""
         texts = [word.text for word in self.words]
         for n in taken:
             texts[n] = _MASK

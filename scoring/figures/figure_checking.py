@@ -1,7 +1,7 @@
 """Figures that follow from a document's data: how many things it lists, and what else may follow from it.
 
 A total, a difference or a length of time may follow from several amounts of a document. It is not computed
-but left open, so that a number that stands nowhere is not taken for an invented one.
+but left open, so that a number that is in no text is not taken for an invented one.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _check_count(clause: Clause, offset: int, sources: Sequence[DataSource]) -> 
 
 
 def _counted_figure(clause: Clause, listing: Table) -> Figure | None:
-    """Return the number that stands right before what the rows are called; "up to 25 plans" is a limit."""
+    """Return the number right before what the rows are called; "up to 25 plans" is a limit."""
     for figure in sorted(clause.numbers, key=lambda each: each.word_start):
         is_limit = clause.bounds is None or clause.bounds.of(figure) in LIMITS
         after = clause.stems[figure.word_end : figure.word_end + 1]
@@ -161,7 +161,7 @@ _DATE, _CLOCK = "date", "clock"
 _DATE_UNITS = frozenset({"day", "week", "month", "year"})
 _CLOCK_UNITS = frozenset({"minute", "hour", "day"})
 _HOURS = re.compile(r"(?<![\d.,:])\d{1,2}[.:]\d\d ?(?:uur ?)?[-–—] ?\d{1,2}[.:]\d\d(?![\d.,:])")
-# What is counted stands so close after its number: "4 new plans", "60% of all the plans".
+# The counted noun is at most this far after its number: "4 new plans", "60% of all the plans".
 _NEAR, _NEAR_OF = 2, 4
 
 
@@ -172,7 +172,7 @@ class DerivationHints:
     - ``listed_stems``: of what the things in its lists and tables are called; ``lead_stems``: of the lines
       that lead these in.
     - ``stems_by_unit``: by unit, where it has several amounts of it, stems of their lines and of what leads
-      these in; dates and times of day are units too, and None stands for bare numbers of its tables.
+      these in; dates and times of day are units too, and None means bare numbers of its tables.
     """
 
     listed_stems: frozenset[str] = frozenset()
@@ -185,8 +185,8 @@ class DerivationHints:
         1. A number of things that are listed: "4 plans", "60% of the plans"; "there are 4 ways to pay" where
            a list is led in by "You can pay with:".
         2. What a word says is computed ("in total", "more", "on average"), in a unit that the text has
-           several amounts of beside a word of the clause; a share of such amounts.
-        3. A length of time where dates or times of day stand beside a word of the clause.
+           several amounts of next to a word of the clause; a share of such amounts.
+        3. A length of time where dates or times of day are next to a word of the clause.
 
         A figure that a clause only names ("it costs € 79") follows from nothing, nor does a limit.
         """
@@ -197,7 +197,7 @@ class DerivationHints:
         unclear = indices(clause.find_phrases(lists.unclear, bounds.word_indices))
         computed = indices(clause.find_phrases(lists.computed, bounds.word_indices | unclear))
         is_computed = bool(computed) or any(map(clause.is_share, clause.numbers))
-        # A unit, "costs" and "pay" may stand beside any amount.
+        # A unit, "costs" and "pay" may be next to any amount.
         small = lists.unit_of.keys() | lists.prices | lists.fillers
         number_words = {each.word_start for each in clause.numbers if each.in_words}
         others = computed | bounds.word_indices | number_words
@@ -208,11 +208,17 @@ class DerivationHints:
             stems = {clause.stems[n] for n in named.difference(range(figure.word_start, figure.word_end))}
             # "In total that is € 90" names nothing, so it may be of any amounts.
             is_of_any = bool(computed) and not stems
-            beside = {it for it, its in self.stems_by_unit.items() if is_of_any or not stems.isdisjoint(its)}
-            if (unit in _DATE_UNITS and _DATE in beside) or (unit in _CLOCK_UNITS and _CLOCK in beside):
+            neighbours = {
+                it for it, its in self.stems_by_unit.items() if is_of_any or not stems.isdisjoint(its)
+            }
+            if (unit in _DATE_UNITS and _DATE in neighbours) or (
+                unit in _CLOCK_UNITS and _CLOCK in neighbours
+            ):
                 return True
             # Bare numbers of a table may be of any unit.
-            if is_computed and (bool(beside) if unit == PERCENT else not beside.isdisjoint({unit, None})):
+            if is_computed and (
+                bool(neighbours) if unit == PERCENT else not neighbours.isdisjoint({unit, None})
+            ):
                 return True
             return unit in {None, PERCENT} and self._may_be_count(figure, clause, is_computed=is_computed)
 
@@ -235,23 +241,23 @@ def derivation_hints(text: PreparedText) -> DerivationHints:
     if lexicon.figures is None:
         return DerivationHints()
     values: defaultdict[str | None, set[str]] = defaultdict(set)
-    beside: defaultdict[str | None, set[str]] = defaultdict(set)
+    neighbours: defaultdict[str | None, set[str]] = defaultdict(set)
     for line, above in _lines(text.original):
         for unit, written in _written_amounts(line, lexicon):
             values[unit].add(written)
-            beside[unit].update(figure_stems(f"{line}\n{above}", lexicon))
+            neighbours[unit].update(figure_stems(f"{line}\n{above}", lexicon))
     for table in text.cached(tables):
         names = table.row_nouns.union(table.heading_words, *table.row_stems, *table.column_stems)
         for row, column in product(range(len(table.rows)), range(len(table.columns))):
             if found := table.amount(row, column, lexicon.figures):
                 amount, its_unit = found
                 values[its_unit].add(table.cells[row][column].text[amount.start : amount.end])
-                beside[its_unit] |= names
+                neighbours[its_unit] |= names
     lists = text.cached(listings)
     return DerivationHints(
         frozenset[str]().union(*(each.row_nouns for each in lists)),
         frozenset[str]().union(*(each.lead_stems for each in lists)),
-        {unit: frozenset(beside[unit]) for unit, written in values.items() if len(written) > 1},
+        {unit: frozenset(neighbours[unit]) for unit, written in values.items() if len(written) > 1},
     )
 
 

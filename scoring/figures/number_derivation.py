@@ -18,13 +18,13 @@ from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE
 from scoring.text.prepared_text import PreparedExchange
 
 _DAY = 1440
-# Nobody tells by the minute what is told by the month: days of a year are the most that is counted.
+# Months are not converted to minutes: the largest factor is the days of a year.
 _MOST_OF_A_UNIT = 366
 _MOST_ROUNDED = Fraction(3, 100)
 _FINEST = Fraction(1, 10_000)
 # So many of a kind are computed with, by so many factors: a text of numbers alone must not take long.
 _MOST_OPERANDS, _MOST_FACTORS = 300, 20
-# What stands farther apart nobody adds: of a long text, any number is the sum of two.
+# Numbers farther apart are not added: in a long text, any number is the sum of two.
 _NEAR = 200
 
 
@@ -35,7 +35,7 @@ class _Operand:
     start: int
 
     def is_near(self, other: _Operand) -> bool:
-        """Say whether two stand close together, or one of them is in the question."""
+        """Return whether two are close together, or one of them is in the question."""
         if self.source and other.source:
             return self.source == other.source and 0 < abs(self.start - other.start) <= _NEAR
         return self is not other
@@ -47,8 +47,8 @@ class DerivableNumbers:
     Only amounts of one kind are computed with:
 
     - a multiple of one or a part, by a number of the question or the answer, by what one unit of time that is
-      named has of another ("a month" and "per year"), or by how often the question has what a document tells;
-    - a sum or difference of two that stand close together, or of which one was asked about;
+      named has of another ("a month" and "per year"), or by how often the question has what a document says;
+    - a sum or difference of two that are close together, or of which one was asked about;
     - a percentage of one, or that less or more, or the price that it is one of; what is left of a share; how
       much less one price is than another, of which one was asked about; and what rounds one of these;
     - the time between two times of day, or so long before or after one.
@@ -70,11 +70,11 @@ class DerivableNumbers:
             if each.key in known_keys:
                 self._add(each, 0)
         # Beside each what is its own place in the answer, since no number follows from itself.
-        told = [(each, -1) for each in question.cached(number_readings)]
-        told += [(each, each.start) for each in answer.cached(number_readings)]
+        given = [(each, -1) for each in question.cached(number_readings)]
+        given += [(each, each.start) for each in answer.cached(number_readings)]
         self._told = [
             (each.value, start)
-            for each, start in told
+            for each, start in given
             if each.kind in {None, SHARE} and isinstance(each.value, Fraction) and each.value
         ][:_MOST_FACTORS]
         asked = {**question.cached(time_units), **answer.cached(time_units)}.values()
@@ -97,7 +97,7 @@ class DerivableNumbers:
             own.append(_Operand(value, source, reading.start))
 
     def is_derivable(self, candidates: Sequence[NumberReading]) -> bool:
-        """Say whether a number follows, by its readings; those by its kind count where there are such."""
+        """Return whether a number follows by its readings; those of its kind count if there are any."""
         own = [each for each in candidates if each.kind is not None and self._operands[each.kind]]
         for each in own or candidates:
             value, size = each.value, each.size
@@ -147,7 +147,7 @@ class DerivableNumbers:
 
 
 def _is_rounded(value: Fraction, exact: Fraction) -> bool:
-    """Say whether a value is another one, or that rounded."""
+    """Return whether a value is another one, or that rounded."""
     if value == exact or not value or abs(value - exact) > _MOST_ROUNDED * abs(exact):
         return value == exact
     place = Fraction(1)

@@ -17,7 +17,7 @@ from scoring.text.prepared_text import PreparedText, Word, split_words
 CLOCK = "clock"
 _TEXT, _DIGITS, _DATE = "text", "digits", "date"
 
-#: Between the months of the calendar and what is told in days or weeks.
+#: The tolerance between calendar months and a number of days or weeks.
 SECONDS_OF_MONTH = Fraction(365 * 86_400, 12)
 
 # Times, versions, decimals and thousands stay whole: 12:30, 2.10.4, 1.234,56.
@@ -122,7 +122,7 @@ def time_units(text: PreparedText) -> Mapping[str, Fraction]:
 
 
 def _literal_readings(text: PreparedText) -> Iterator[NumberReading]:
-    """Yield what is read as it is written, and the parts of it that stand for it: 2.10 for version 2.10.4."""
+    """Yield a number as it is written, and the parts that may replace it: 2.10 for version 2.10.4."""
     for found in _NUMBER.finditer(text.original):
         start, end = found.span()
         cuts = [cut.start() for cut in re.finditer(r"[.,:]", found.group())]
@@ -324,7 +324,7 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
 
 
 def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
-    """Say whether a number is one of the hours, and no amount of a unit that no time of day has."""
+    """Return whether a number is an hour, and not an amount of a unit that no time of day has."""
     if number.values[0] not in range(25):
         return False
     if number.kind == DURATION:
@@ -333,7 +333,7 @@ def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
 
 
 def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Iterator[tuple[int, bool]]:
-    """Yield where an hour stands by what is beside it, and whether it surely is one.
+    """Yield where an hour is, by its neighbours, and whether it surely is one.
 
     Sure are "at 9", "from 9 to 5", "tot 12 uur" and "9 o'clock"; with a word of content behind it ("tot 9
     bereikbaar", as "tot 9 gebruikers") or after a word that durations have too ("na 5") it may be one.

@@ -15,7 +15,7 @@ from scoring.lexicon import FigureWords
 _MOST_DIGITS, _MOST_FRACTION, _MOST_GROUPS = 15, 6, 5
 _SPACES = "\u00a0\u202f"
 
-#: What a number may look like; whether it is one tells :func:`parse_number`.
+#: What a number may look like; :func:`parse_number` decides whether it is one.
 NUMBER = rf"\d{{1,{_MOST_DIGITS}}}(?:[.,{_SPACES}]\d{{1,{_MOST_FRACTION}}}){{0,{_MOST_GROUPS}}}"
 
 
@@ -23,7 +23,7 @@ NUMBER = rf"\d{{1,{_MOST_DIGITS}}}(?:[.,{_SPACES}]\d{{1,{_MOST_FRACTION}}}){{0,{
 class Number:
     """A number as read with a decimal point and with a decimal comma; None where it cannot be written so.
 
-    The other sign may part thousands. The exponent tells how precisely it is written: 1.50 has two decimals.
+    The other sign may separate thousands. The exponent is its precision: 1.50 has two decimals.
     """
 
     point: Decimal | None
@@ -153,7 +153,7 @@ class Closeness(IntEnum):
 
 # What "about" takes in, and how far off it may still be meant.
 _ABOUT, _HARDLY = Decimal("0.05"), Decimal("0.15")
-# 1,200 may stand for 1,234; 50 does not stand for 48.
+# 1,200 may be a rounded 1,234; 50 is no rounded 48.
 _LEAST_DIGITS = 3
 
 

@@ -119,23 +119,23 @@ class _ClaimedValue:
         if self.figures:
             return self._compare_amount(table, row, column)
         if self.clause.periods:
-            told, claimed = whole_period(cell, lexicon), self.clause.periods[0]
-            return ValueAgreement(told.covers(claimed) or claimed.covers(told)) if told else None
+            stated, claimed = whole_period(cell, lexicon), self.clause.periods[0]
+            return ValueAgreement(stated.covers(claimed) or claimed.covers(stated)) if stated else None
         says = _yes_or_no(cell, lexicon)
         return None if says is None else ValueAgreement(says is not bool(self.clause.negation_parity))
 
     def _compare_amount(self, table: Table, row: int, column: int) -> ValueAgreement | None:
         amount = table.amount(row, column, self.clause.figure_words)
         [figure], words = self.figures, self.clause.words
-        # "€ 11 a month" is compared with a price that is told by the month.
+        # "€ 11 a month" is compared with a price per month.
         last = max(figure.word_end - 1, 0)
         besides = words[:last] + words[figure.word_end + figure.in_words :]
-        told = table.rows[row].text, table.columns[column], table.cells[row][column].text
-        its_units = self._time_units(folded_words(" ".join((*told, *table.heading_words))))
+        stated = table.rows[row].text, table.columns[column], table.cells[row][column].text
+        its_units = self._time_units(folded_words(" ".join((*stated, *table.heading_words))))
         if amount is None or not self._time_units(word.text for word in besides) <= its_units:
             return None
         bound = self.clause.bounds.of(figure) if self.clause.bounds else Bound.EXACT
-        # "Up to 5 users" tells the limit that the table has.
+        # "Up to 5 users" is the limit that the table has.
         bound = Bound.EXACT if bound is Bound.AT_MOST else bound
         own = figure.quantity.number, self.clause.figure_unit(figure)
         return compare_quantities(amount[0].number, amount[1], *own, bound)
@@ -149,20 +149,20 @@ class _ClaimedValue:
         lexicon = self.clause.lexicon
         if _yes_or_no(cell, lexicon) is False:
             return ValueAgreement.DIFFERENT
-        told = [time.value for time in _clock_times(cell, lexicon)]
+        stated = [time.value for time in _clock_times(cell, lexicon)]
         bounded = [(end, each.value) for each in self.clock if (end := self._hours_end(each)) is not None]
         if not bounded:
             return None
-        if len(told) == _TWO:
-            if all(told[end] == value for end, value in bounded):
+        if len(stated) == _TWO:
+            if all(stated[end] == value for end, value in bounded):
                 return ValueAgreement.SAME
             # "You can come from 11:00" is true where it opens at ten.
             clock = lexicon.clock
             is_end = not (clock.opens | clock.closes).isdisjoint(word.text for word in self.clause.words)
-            is_part = len(bounded) == 1 and told[0] < bounded[0][1] < told[1] and not is_end
+            is_part = len(bounded) == 1 and stated[0] < bounded[0][1] < stated[1] and not is_end
             return None if is_part else ValueAgreement.DIFFERENT
         in_row = {time.value for each in row for time in _clock_times(each, lexicon)}
-        is_other = len(told) == 1 and in_row.isdisjoint(value for _, value in bounded)
+        is_other = len(stated) == 1 and in_row.isdisjoint(value for _, value in bounded)
         return ValueAgreement.DIFFERENT if is_other else None
 
     def _hours_end(self, time: ClockTime) -> int | None:

@@ -13,7 +13,7 @@ _HEADING = "#"
 _LONGEST_HEADING = 300
 # A heading of more words is about more than what is listed below it.
 _MOST_WORDS = 2
-# What stands around cells and says nothing.
+# Characters around cells without meaning.
 _BLANK_SIGNS = '|*_`~"- \t\r\n'
 # Signs that say yes and no in a cell.
 YES_SIGNS, NO_SIGNS = frozenset("✓✔✅☑●x"), frozenset("✗✘❌☐○-–—")
@@ -25,14 +25,14 @@ class Table:
 
     - ``rows``: the name of each row, with its place; ``row_spans``: the place of all of it.
     - ``columns``: what the columns are called, without that of the names; "" for the values of keys, and none
-      where a list has items alone. ``cells``: those of each row beside its name.
+      where a list has items alone. ``cells``: those of each row after its name.
     - ``row_stems``, ``column_stems``: the stems by which each is named.
     - ``heading_words``: words and stems of the last two headings above it, or of the title, of the line right
       above, and of the header of the names.
     - ``lead_stems``: stems of the line right above, where it leads in what follows ("You can pay with:").
-    - ``row_nouns``: stems of what the rows surely are called, by the header of their names or by what stands
+    - ``row_nouns``: stems of what the rows are called, from the header of their names or from what is
       above ("Plans", "These roles are available:"); ``possible_row_nouns``: of what they may be called.
-    - ``is_complete``: nothing says that these are only examples, and it stands at no edge of its text, where
+    - ``is_complete``: nothing says that these are only examples, and it is at no edge of its text, where
       a passage may have been cut.
     """
 
@@ -58,12 +58,12 @@ class Table:
         title = titles[-1] if titles else ""
         lead = "" if not above or above[-1].startswith((_HEADING, "|")) else above[-1].strip()
         corner = block.header[0].text if block.header else ""
-        told = "\n".join((*titles, *above[-1:], corner))
+        heading = "\n".join((*titles, *above[-1:], corner))
         by_heading = _row_nouns(title, "" if lead == title.strip() else lead, lexicon)
         row_nouns = frozenset(figure_stems(corner, lexicon)) if block.header else by_heading
         columns = [cell.text for cell in block.header or block.rows[0]][1:]
         columns = columns if block.header else [""] * len(columns)
-        is_sample = lexicon.figure_words.examples.occurs(tuple(folded_words(told)))
+        is_sample = lexicon.figure_words.examples.occurs(tuple(folded_words(heading)))
         return cls(
             rows=tuple(row[0] for row in block.rows),
             columns=tuple(columns),
@@ -71,7 +71,7 @@ class Table:
             row_spans=tuple((row[0].start, row[-1].end) for row in block.rows),
             row_stems=tuple(_label_stems(row[0].text, lexicon) for row in block.rows),
             column_stems=tuple(_label_stems(column, lexicon) for column in columns),
-            heading_words=frozenset((*folded_words(told), *figure_stems(told, lexicon))),
+            heading_words=frozenset((*folded_words(heading), *figure_stems(heading, lexicon))),
             lead_stems=frozenset(figure_stems(lead, lexicon) if lead.endswith(":") else ()),
             row_nouns=row_nouns,
             possible_row_nouns=row_nouns.union(figure_stems(f"{title}\n{lead}", lexicon)),
@@ -93,7 +93,7 @@ def _row_nouns(heading: str, lead: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the stem of the plural that a short heading has, of the first one of the line that leads in.
 
     Where there is such a line a heading counts only if that has its word too: "Prices" is not what the items
-    below "You can pay with:" are called. A verb may be taken for a plural; nobody counts by that.
+    below "You can pay with:" are called. A verb may be taken for a plural, which does no harm.
     """
     plurals = _plurals(heading, lexicon) if len(figure_stems(heading, lexicon)) <= _MOST_WORDS else ()
     above = frozenset(plurals) if len(plurals) == 1 else frozenset[str]()
@@ -111,7 +111,7 @@ def _plurals(text: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _is_at_edge(block: DataBlock, text: str) -> bool:
-    """Say whether a block ends its text, or begins it below a title without naming its columns."""
+    """Return whether a block ends its text, or begins it below a title without naming its columns."""
     after = text[block.rows[-1][-1].end :].strip(_BLANK_SIGNS)
     before = text[: block.start].strip(_BLANK_SIGNS)
     return not after or (block.header is None and "\n" not in before)
@@ -174,7 +174,7 @@ _AFTER = re.compile(r"(?:[ \u00a0*_/]{1,3}[^\W\d_]{1,20}){0,3}[ \t*_]{0,4}")
 
 
 def unit_in(text: str, words: FigureWords) -> str | None:
-    """Return the unit that a heading tells: a sign, or the first word that is one and not after "per"."""
+    """Return the unit in a heading: a sign, or the first word that is one and not after "per"."""
     if sign := _SIGN.search(text):
         return UNIT_SIGNS[sign.group()]
     pairs = pairwise(["", *folded_words(text)])

@@ -40,7 +40,7 @@ class Case:
         return cls(exchange.question, exchange.answer, ReferenceDocuments(exchange.context))
 
 
-# Each stands in every request: more cost more than they teach.
+# Each is in every request: more would cost more than they help.
 MAX_EXAMPLES = 16
 _Text = Annotated[str, Field(min_length=1, max_length=4_000)]
 
@@ -113,7 +113,7 @@ class JudgeOptions:
 
     Attributes:
         judges: The names of the models to ask, as the settings name them. Only ``round-table`` asks more
-            than the first. A name may stand several times: that model then has several seats.
+            than the first. A name may occur several times: that model then has several seats.
         temperature: That of every request but the samples of ``cot-sc``; 0 as in papers 002 and 004.
         sample_temperature: That of the samples, which at 0 would all be the same.
         max_tokens: The longest reply. A reply that reaches it is no opinion.

@@ -1,6 +1,6 @@
 """The forms of replies, and their JSON schemas.
 
-Their fields stand in the order in which a model should write them, since each word rests on those before.
+Their fields are in the order in which a model should write them, since each word rests on those before.
 """
 
 import json
@@ -280,13 +280,13 @@ def _plain_schema(form: type[ReplyForm]) -> dict[str, Any]:
 def _simplified(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     if reference := schema.get("$ref"):
         named = definitions[reference.rsplit("/", 1)[-1]]
-        told = {"description": schema["description"]} if "description" in schema else {}
-        return _simplified(named, definitions) | told
+        description = {"description": schema["description"]} if "description" in schema else {}
+        return _simplified(named, definitions) | description
     kept = {key: value for key, value in schema.items() if key in _SCHEMA_KEYS}
     if "properties" in kept:
         fields = kept["properties"].items()
         kept["properties"] = {name: _simplified(field, definitions) for name, field in fields}
-        # Docstrings are for whoever reads the code.
+        # Docstrings are for readers of the code.
         kept.pop("description", None)
     if "enum" in kept:
         kept.pop("description", None)

@@ -1,8 +1,8 @@
 """Masked and edited texts: what a judge's wrong words refer to in the original.
 
 The same value has the same token in all texts of a case, so that a judge still sees whether an answer
-gives the number of the documents or another one. What has the shape of such a number is masked
-even where it is none: a token tells as much as the number would. Names and postal addresses are not found.
+has the number of the documents or another one. Everything with the shape of such a number is masked.
+Names and postal addresses are not found.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ _MARKS = " \t\r\n\"'`“”‘’«»"
 
 
 def find_words(words: str, answer: str) -> tuple[int, int] | None:
-    """Return where the words stand, or None: exactly, else with other white space, case or quotes around."""
+    """Return where the words occur, or None: exactly, else with other white space, case or quotes around."""
     for wanted in dict.fromkeys((words, words.strip(_MARKS))):
         if any(map(str.isalnum, wanted)) and len(wanted) <= _LONGEST:
             if (start := answer.find(wanted)) >= 0:

@@ -217,7 +217,7 @@ class Method:
     """A method under its name in the settings.
 
     ``requests`` is the most requests that it makes with given options, repairs not counted: each may be
-    repaired once. What its confidence means stands in this folder's README.
+    repaired once. This folder's README says what its confidence means.
     """
 
     name: str
@@ -238,14 +238,14 @@ def label_of(evaluation: EvaluationReply) -> Label:
 
 
 def label_score_conflict(label: Label, score: float) -> str | None:
-    """Say that a label and a score do not go together, in words for the repair, or None."""
+    """Return what to repair if a label and a score contradict each other, or None."""
     if (label is Label.TRUE and score < _TRUE_FROM) or (label is Label.FALSE and score > FALSE_TO):
         return f"the decision {label} and the score {score:g} contradict each other"
     return None
 
 
 def check_evaluation(evaluation: EvaluationReply) -> str | None:
-    """Say what in an evaluation contradicts itself, or None."""
+    """Return what to repair if an evaluation contradicts itself, or None."""
     return label_score_conflict(label_of(evaluation), evaluation.score)
 
 
@@ -255,7 +255,7 @@ def judgement_of(label: Label, confidence: float, reply: ScoredReply) -> Judgeme
 
 
 def check_numbers(given: Iterable[int], expected: int) -> str | None:
-    """Say that a reply does not give each of the numbers from 1 on once, or None."""
+    """Return what to repair if a reply does not have each number from 1 on once, or None."""
     if sorted(given) == list(range(1, expected + 1)):
         return None
     return f"it does not give each number from 1 to {expected} once"

@@ -1,4 +1,4 @@
-"""The JSON form of an opinion, strict and versioned, in which no word of the answer stands."""
+"""The JSON form of an opinion, strict and versioned, without any word of the answer."""
 
 from dataclasses import asdict, fields
 from typing import Annotated, Literal, Self
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scoring.values.exchange import Evidence
 from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason, Usage
 
-#: Raise it with every change of the form, or of what stands in it: what is of another one is not read.
+#: Increase it with every change of the form or its meaning; other versions are not read.
 VERSION: Literal[1] = 1
 
 _Count = Annotated[int, Field(ge=0)]
@@ -46,7 +46,7 @@ class UsageForm(_StrictForm):
 
 
 class OpinionForm(_StrictForm):
-    """An opinion as it stands in files, on its own or as a field of another model of pydantic.
+    """An opinion as it is in files, on its own or as a field of another model of pydantic.
 
     The wrong words are their places and kinds alone, so it takes the answer to read them back.
     """

@@ -149,7 +149,7 @@ def _make_opinion(
 
 
 def _wrong_evidence(wrong: Iterable[WrongWords], answer: EditedText) -> tuple[Evidence, ...]:
-    """Return the words that stand in the answer, by their place in what the chatbot wrote."""
+    """Return the wrong words that occur in the answer, with their offsets."""
     original = answer.original
     found = set()
     for each in wrong:
@@ -165,7 +165,7 @@ _BYTES = 20
 def opinion_key(case: Case, method: str, options: JudgeOptions, models: Mapping[str, str]) -> str:
     """Return the key of the opinion that a method has on a case.
 
-    ``models`` says which model, of which endpoint, stands behind each name in ``options.judges``: the same
+    ``models`` has the model and endpoint behind each name in ``options.judges``: the same
     name for another model must not find the former's opinions. Of the texts only their hash is in it.
     Raises KeyError for an unknown method, and where a judge is not among the models.
     """

@@ -19,7 +19,7 @@ _MAX_CHARACTERS = 200_000
 _MAX_PROBLEMS = 5
 # Models that reason may leave that in front, where the server does not take it out.
 _REASONING = re.compile(r"\A<think>.*?</think>\s*", re.DOTALL)
-# Models without structured output put a fence around it, whatever they are told.
+# Models without structured output put a fence around it, even if instructed otherwise.
 _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
 
 
@@ -84,7 +84,7 @@ def _field_names(schema: object) -> set[str]:
 
 
 def choice_probability(reply: Reply, field: str, choices: Sequence[str]) -> float | None:
-    """Return how probable the field's value was among the choices, or None where it cannot be told.
+    """Return how probable the field's value was among the choices, or None if it is unknown.
 
     The first token of the value counts, so the choices must begin differently. Log probabilities of
     other beginnings are left out: they belong to no choice.
@@ -113,7 +113,7 @@ def lower_confidence(stated: float, probability: float | None) -> float:
 
 
 def _token_at(reply: Reply, offset: int) -> tuple[Token, str] | None:
-    """Return the token that holds a place of the reply, and what of it stands before the place."""
+    """Return the token at an offset of the reply, and the part of it before the offset."""
     if "".join(token.text for token in reply.logprobs) != reply.text:
         return None
     start = 0

@@ -40,7 +40,7 @@ class ReplySchema:
 class Request:
     """One request to a model.
 
-    ``judge`` is the name of the model in the settings. ``sample`` tells requests apart that are otherwise
+    ``judge`` is the name of the model in the settings. ``sample`` distinguishes requests that are otherwise
     the same; an endpoint may take it as its seed. ``logprobs`` says that the log probabilities of the reply's
     tokens are of use. ``shortened`` says that the documents were too long and parts are left out.
     """

@@ -2,11 +2,11 @@
 
 Data cannot be kept apart from instructions by marks alone where the server reads marks of its own in it: a
 chat template knows turns by tokens such as ``<|im_start|>``, and most servers take them for such in a
-message too. So they are broken up. Characters that nobody sees, which can spell whole instructions, go.
+message too. So they are broken up. Invisible characters, which can spell whole instructions, are removed.
 
-Each part, such as the question or one document, stands between two lines with its name and the mark. The mark
+Each part, such as the question or one document, is between two lines with its name and the mark. The mark
 is a hash of the parts themselves, with no random number, so that the same request is the same bytes, can be
-kept, and can be made again for a batch file. Nor does it need a secret: whoever writes a part to hold the
+kept, and can be made again for a batch file. Nor does it need a secret: to write a part that has the
 mark changes the parts, and with them the mark. Should one of 2^64 hold it even so, the next mark is
 taken, until none of the parts has it.
 """
@@ -67,7 +67,7 @@ class PromptPart:
 
 
 def fence(purpose: str, parts: Sequence[PromptPart]) -> str:
-    """Return the parts, each between two lines with the mark, and before them the line that tells the mark.
+    """Return the parts, each between two lines with the mark, after a line that names the mark.
 
     ``purpose`` goes into the mark: requests for different things have different ones.
     """
@@ -77,7 +77,7 @@ def fence(purpose: str, parts: Sequence[PromptPart]) -> str:
 
 
 def fence_mark(purpose: str, parts: Sequence[PromptPart]) -> str:
-    """Return the mark: the first of a series of hashes that stands in none of the parts."""
+    """Return the mark: the first of a series of hashes that is in none of the parts."""
     attempt = 0
     texts = [text for part in parts for text in (part.name, part.text)]
     while any(
@@ -87,7 +87,7 @@ def fence_mark(purpose: str, parts: Sequence[PromptPart]) -> str:
     return mark
 
 
-#: What stands where paragraphs are left out.
+#: The replacement for paragraphs that are left out.
 OMISSION_MARK = "[...]"
 _WORD = re.compile(r"\w+")
 _PARAGRAPHS = re.compile(r"\n\s*\n")
@@ -103,7 +103,7 @@ class _Paragraph:
 def shorten_documents(documents: Sequence[Passage], query: str, max_characters: int) -> tuple[Passage, ...]:
     """Return the documents with only the paragraphs nearest to a text, ``longest`` characters at most.
 
-    Paragraphs keep their order, and ``[...]`` stands for those left out, whole documents excepted.
+    Paragraphs keep their order, and ``[...]`` replaces those left out, except for whole documents.
     """
     if sum(len(document.text_with_title) for document in documents) <= max_characters:
         return tuple(documents)

@@ -186,7 +186,7 @@ class FigureWords:
 
     What is claimed of figures:
 
-    - ``computed``: words beside a figure that was computed from others ("in total", "more", "on average");
+    - ``computed``: words next to a figure that was computed from others ("in total", "more", "on average");
       ``unclear``: what may mean that ("second").
     - ``counts``: state how many there are; ``all_of``: every row.
     - ``about``, ``above``, ``at_least``, ``below``, ``at_most``: bounds on the figure right after them.
@@ -196,7 +196,7 @@ class FigureWords:
 
     - ``totals``: labels of a total; ``per``: precedes the unit of a rate.
     - ``prices``: words that only say that something costs an amount.
-    - ``kinds``: generic nouns beside a name ("plan").
+    - ``kinds``: generic nouns next to a name ("plan").
     - ``examples``: a list is incomplete.
     - ``yes``, ``no``: values of a cell, and words that only say that something is there or not.
     - ``conditions``: restrict a statement to some cases; ``pointing``: refer to something said before.

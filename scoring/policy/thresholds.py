@@ -10,7 +10,7 @@ from scoring.values.opinion import Label, Opinion
 from scoring.values.rules import Reason
 
 _LANGUAGE = re.compile("[a-z]{2}")
-# On the judges' scale 4 is "true, with a detail that misleads nobody", and 2 "mostly untrue".
+# On the judges' scale 4 is "true, with a harmless detail", and 2 "mostly untrue".
 _MIN_TRUE_SCORE, _MAX_UNTRUE_SCORE = 4.0, 2.0
 
 

@@ -47,11 +47,11 @@ def quoted_document(
        but for the case of the first letter and the kind of apostrophe. Either the title is a question too
        ("How do I ...?"), or it is the action behind an opener ("Delete a draft invoice", "Een concept
        verwijderen").
-    4. The document and the question are in the language of ``lexicon``, as far as can be told, and the
+    4. The document and the question are in the language of ``lexicon``, as far as can be detected, and the
        document is not for another region.
 
     Only ``exchange.published_documents`` proves anything: what the context says may be the chatbot's own.
-    ``detect_language`` returns the language of a text, None where that cannot be told.
+    ``detect_language`` returns the language of a text, None if it is unknown.
     """
     words, question = lexicon.sending, exchange.question.strip()
     if words is None or not _QUESTION.fullmatch(question):
@@ -74,7 +74,7 @@ def quoted_document(
 
 
 def sending_problem(document: PublishedDocument, lexicon: Lexicon | None) -> str | None:
-    """Say why a document is sent in reply to no question, although it is marked, or None where it may be.
+    """Return why a marked document can never be sent, or None if it can.
 
     ``lexicon`` is that of its language, None where there is none.
     """
@@ -104,7 +104,7 @@ def _title_problem(title: str, lexicon: Lexicon | None) -> str | None:
 
 
 def is_visible(text: str) -> bool:
-    """Say whether every character can be seen for what it is: Latin letters, ASCII digits, signs, spaces.
+    """Return whether every character is unambiguous: Latin letters, ASCII digits, signs, spaces.
 
     Letters of other scripts look like them, and what is invisible or combines changes what is read.
     """
@@ -194,7 +194,7 @@ def _is_action_title(named: Sequence[str], words: SendingWords) -> bool:
 
 
 def _fits_region(customer: str | None, document: str) -> bool:
-    """Say whether a document is not for another region than the customer's: "en-US", "en-GB"."""
+    """Return whether a document is not for another region than the customer's: "en-US", "en-GB"."""
     one, other = ((each or "").lower().replace("_", "-").partition("-")[2] for each in (customer, document))
     return not (one and other) or one == other
 

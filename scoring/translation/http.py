@@ -25,7 +25,7 @@ class BoundedHttpClient:
     """Sends requests with a timeout in seconds for connecting, and again for the whole response.
 
     Name resolution has the limits of the operating system. Connections are kept for ``threads`` threads.
-    Redirects are not followed: they would send a text to an address that nobody chose. Proxies come from the
+    Redirects are not followed: they would send a text to an unknown address. Proxies come from the
     environment.
     """
 

@@ -10,7 +10,7 @@ class ClaimStatus(StrEnum):
 
     #: One sentence, list item or table row has all of its significant words, numbers and negations.
     SUPPORTED = "supported"
-    #: A passage has much of its wording; whether it means the same cannot be told from words.
+    #: A passage has much of its wording; words do not show whether it means the same.
     SIMILAR = "similar"
     #: The documents say something else.
     CONTRADICTED = "contradicted"

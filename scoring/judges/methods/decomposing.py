@@ -263,7 +263,7 @@ def _pairs_part(checked: Sequence[_QuizResult]) -> PromptPart:
 def _quiz_judgement(
     answers: QuizReply, of_answer: Sequence[_QuizResult], of_reference: Sequence[_QuizResult]
 ) -> Judgement:
-    """Precision, the share of the answer's questions, tells the truth; weighted recall, what was answered."""
+    """Precision, over the answer's questions, measures truth; weighted recall, completeness."""
     precision = sum(each.is_same for each in of_answer) / len(of_answer)
     total = sum(each.question.weight for each in of_reference)
     found = sum(each.question.weight for each in of_reference if each.is_same)

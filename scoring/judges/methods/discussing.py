@@ -37,7 +37,7 @@ def discuss(
 ) -> Rounds[tuple[ArguedReply | UnsureReason, ...]]:
     """Return the seats' last evaluations: after the round in which all agree, or the last one allowed.
 
-    A seat without a usable reply is asked again in the next round, and shown to nobody.
+    A seat without a usable reply is asked again in the next round, and not shown to the others.
     """
     held: tuple[ArguedReply | UnsureReason, ...] = ()
     for _ in range(brief.options.rounds):

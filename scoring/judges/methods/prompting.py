@@ -55,7 +55,7 @@ class Vote:
 def majority_judgement(votes: Sequence[Vote | UnsureReason]) -> Judgement:
     """Return what most votes by weight are for.
 
-    The confidence is what the winners add, over the number of all: whoever gave no usable reply counts as
+    The confidence is what the winners add, over the number of all: one without a usable reply counts as
     not agreeing. Raises NoOpinion where fewer than half gave one, and where two labels have the same
     weight.
     """

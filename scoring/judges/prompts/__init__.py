@@ -1,7 +1,7 @@
 """The prompts: files of this folder, each a part of a system message, put together here.
 
 A system message is made of these files and of numbers from the options, and of nothing that comes with a
-case. Data stand in the user message alone, so that the system message of a method is always the same.
+case. Data is in the user message only, so that the system message of a method is always the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
