@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from scoring.company_terms import WatchedTermsFile
 from scoring.lexicon import Lexicon
 from scoring.text.greeting import content_span
-from scoring.text.parsing import Parser, parse_together
+from scoring.text.parsing import LazyParse, Parser
 from scoring.text.prepared_text import (
     PreparedExchange,
     PreparedPassage,
@@ -128,8 +128,8 @@ def _content(text: PreparedText) -> PreparedText:
     return text.part(*content_span(text.original, text.lexicon))
 
 
-def parse_exchange(exchange: PreparedExchange) -> None:
-    """Parse the texts of an exchange in one batch, except those that are parsed already."""
+def unparsed_texts(exchange: PreparedExchange) -> list[LazyParse]:
+    """Return the parses that an exchange needs and that are not made yet."""
     documents = [document.text for document in exchange.context]
     texts = (exchange.whole_answer or exchange.answer, exchange.question, *documents)
-    parse_together(text.whole_parse for text in texts)
+    return [text.whole_parse for text in texts if text.whole_parse.parse is None]

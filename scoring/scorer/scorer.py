@@ -1,8 +1,10 @@
 """The scorer: from an exchange to its language, message type, features, claims and score."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from time import perf_counter_ns, time_ns
 
@@ -14,11 +16,11 @@ from scoring.features.claim_support import REFUSAL_JUSTIFIED
 from scoring.lexicon import load_lexicons
 from scoring.quotation.quoted_document import quoted_document
 from scoring.scorer.message_type import message_type
-from scoring.scorer.preparation import BilingualExchange, ExchangePreparer, parse_exchange
+from scoring.scorer.preparation import BilingualExchange, ExchangePreparer, unparsed_texts
 from scoring.scorer.profile import get_profile
 from scoring.scorer.refusal import REFUSAL, find_refusal
 from scoring.text.language_detection import LanguageDetector
-from scoring.text.parsing import ParseCache, Parser, PipelineError
+from scoring.text.parsing import LazyParse, ParseCache, Parser, PipelineError, parse_together
 from scoring.text.prepared_text import TextCache
 from scoring.values.checked_claims import CheckedClaim
 from scoring.values.exchange import Exchange, FeatureValue, MessageType, Passage, RefusalKind, check_encodable
@@ -84,7 +86,24 @@ class Stopwatch:
                 self._timings.append(Timing(name, began + self._ahead, perf_counter_ns() + self._ahead))
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedScoring:
+    """One answer between :meth:`Scorer.prepare` and :meth:`Scorer.finish`.
+
+    ``unscored``: all that is known without a parse. ``texts``: None where nothing is left to be measured.
+    """
+
+    exchange: Exchange
+    unscored: ScoredAnswer
+    texts: BilingualExchange | None
+    watch: Stopwatch
+
+
 _ENGLISH = "en"
+
+#: As many characters as one long text has; they take about a second.
+_MAX_PARSED_TOGETHER = 50_000
+
 _NO_OPTIONS = ScorerOptions()
 
 
@@ -153,6 +172,12 @@ class Scorer:
         without a lexicon unless the exchange has its translation. Raises LoneSurrogateError for a lone
         surrogate in a text.
         """
+        prepared = self.prepare(exchange, degraded)
+        self.parse([prepared])
+        return self.finish(prepared)
+
+    def prepare(self, exchange: Exchange, degraded: tuple[str, ...] = ()) -> PreparedScoring:
+        """Do what comes before the parse; raises as :meth:`score` does."""
         check_encodable(exchange)
         watch, before = Stopwatch(running=self._timed), self._preparer.cache_use
         with watch.part("language"):
@@ -162,15 +187,37 @@ class Scorer:
         unscored = ScoredAnswer(
             None, MessageType.UNSPECIFIED, language, degraded=tuple(gaps), profile=self._profile.name
         )
-        scored = self._measure(unscored, exchange, context, watch)
+        unscored, texts = self._prepare_texts(unscored, exchange, context, watch)
         after = self._preparer.cache_use
         cache_use = CacheUse(
-            after.hits - before.hits,
-            after.misses - before.misses,
-            after.disk_hits - before.disk_hits,
-            self._parse_cache_file.take_failures() if self._parse_cache_file else (),
+            after.hits - before.hits, after.misses - before.misses, after.disk_hits - before.disk_hits
         )
-        return replace(scored, cache_use=cache_use, timings=watch.timings)
+        return PreparedScoring(exchange, replace(unscored, cache_use=cache_use), texts, watch)
+
+    def parse(self, prepared: Iterable[PreparedScoring]) -> None:
+        """Parse the texts of one or several answers together, with the same parses as one by one.
+
+        Each answer's timings show the whole parse. Texts beyond a number of characters are left to
+        :meth:`finish`, so that no batch takes longer than one long answer. Raises PipelineError.
+        """
+        with ExitStack() as parts:
+            unparsed: list[LazyParse] = []
+            for each in prepared:
+                if each.texts is not None:
+                    parts.enter_context(each.watch.part("parse"))
+                    unparsed += unparsed_texts(each.texts.english)
+            characters = accumulate(len(text.text) for text in unparsed)
+            fitting = bisect_right(list(characters), _MAX_PARSED_TOGETHER)
+            parse_together(unparsed[:fitting])
+
+    def finish(self, prepared: PreparedScoring) -> ScoredAnswer:
+        """Measure what was prepared; what :meth:`parse` left out is parsed here."""
+        scored, watch = prepared.unscored, prepared.watch
+        if prepared.texts is not None:
+            scored = self._measure(scored, prepared.exchange, prepared.texts, watch)
+        if self._parse_cache_file and (failures := self._parse_cache_file.take_failures()):
+            scored = replace(scored, cache_use=replace(scored.cache_use, failures=failures))
+        return replace(scored, timings=watch.timings)
 
     def _gaps(self, exchange: Exchange, context: tuple[Passage, ...], language: str | None) -> Iterator[str]:
         if language not in self._lexicons and exchange.translation is None:
@@ -183,14 +230,15 @@ class Scorer:
     def _is_in_other_language(self, passage: Passage, language: str | None) -> bool:
         return self._languages.detect(passage.text) not in (None, language)
 
-    def _measure(
+    def _prepare_texts(
         self, unscored: ScoredAnswer, exchange: Exchange, context: tuple[Passage, ...], watch: Stopwatch
-    ) -> ScoredAnswer:
+    ) -> tuple[ScoredAnswer, BilingualExchange | None]:
+        """Return what is known without a parse, and the texts to measure, if there is anything to measure."""
         language = unscored.language
         with watch.part("message type"):
             question = self._preparer.prepare_question(exchange, self._lexicons.get(language or ""))
             if question is None:
-                return replace(unscored, reason=Reason.LANGUAGE_UNSUPPORTED)
+                return replace(unscored, reason=Reason.LANGUAGE_UNSUPPORTED), None
             kind = message_type(question)
         with watch.part("refusal"):
             refusal = find_refusal(self._preparer.prepare_answer(exchange, question), question)
@@ -199,16 +247,19 @@ class Scorer:
         refusal_kind = refusal.kind if refusal else RefusalKind.NONE
         unscored = replace(unscored, message_type=kind, refusal=refusal_kind, features=refusal_values)
         if kind not in self._profile.message_types:
-            return replace(unscored, reason=Reason.MESSAGE_TYPE_NOT_SCORED)
+            return replace(unscored, reason=Reason.MESSAGE_TYPE_NOT_SCORED), None
         if not context:
-            return replace(unscored, reason=Reason.CONTEXT_MISSING)
+            return replace(unscored, reason=Reason.CONTEXT_MISSING), None
         if all(self._is_in_other_language(passage, language) for passage in context):
-            return replace(unscored, reason=Reason.CONTEXT_LANGUAGE_DIFFERS)
-        with watch.part("parse"):
-            texts = self._preparer.prepare_exchange(exchange, question, context)
-            parse_exchange(texts.english)
+            return replace(unscored, reason=Reason.CONTEXT_LANGUAGE_DIFFERS), None
+        with watch.part("prepare"):
+            return unscored, self._preparer.prepare_exchange(exchange, question, context)
+
+    def _measure(
+        self, unscored: ScoredAnswer, exchange: Exchange, texts: BilingualExchange, watch: Stopwatch
+    ) -> ScoredAnswer:
         texts, gaps = self._verify_claims(texts, watch)
-        if lexicon := self._lexicons.get(language or ""):
+        if lexicon := self._lexicons.get(unscored.language or ""):
             quoted = quoted_document(exchange, lexicon, self._languages.detect)
             texts = replace(texts, original=replace(texts.original, quoted_document_id=quoted))
         values = tuple(self._measure_features(texts, watch))
@@ -220,14 +271,14 @@ class Scorer:
                 claims = check_claims(texts.original, evidence, self._profile.rules)
         # A claim may refuse in words that no list of refusal phrases has.
         refuses = any(value.name == REFUSAL_JUSTIFIED and value.value is not None for value in values)
-        is_partial = refuses and refusal_kind is RefusalKind.NONE
+        is_partial = refuses and unscored.refusal is RefusalKind.NONE
         return replace(
             unscored,
             score=score.value,
             reason=score.reason,
             degraded=(*unscored.degraded, *gaps),
-            refusal=RefusalKind.PARTIAL if is_partial else refusal_kind,
-            features=(*values, *refusal_values),
+            refusal=RefusalKind.PARTIAL if is_partial else unscored.refusal,
+            features=(*values, *unscored.features),
             translated=exchange.translation is not None,
             claims=claims,
             support=score.support,

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
-from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
-from streams.scorers.scoring_process import PipelineLoading, ScoringFailed
+from streams.scorers.scoring_process import (
+    BatchParsed,
+    BatchStarted,
+    PipelineLoading,
+    ScoringFailed,
+    ScoringRequest,
+)
 
 ScoringOutcome = ScoredAnswer | ScoringFailed
 
@@ -25,11 +30,16 @@ _LOADING_SECONDS = 120.0
 
 
 class PipeClosed(Exception):
-    """The process is gone; ``was_started`` says whether it had started to score this answer."""
+    """The process is gone.
 
-    def __init__(self, *, was_started: bool) -> None:
+    ``was_started``: whether it was scoring this answer by itself. ``in_batch``: whether it was parsing this
+    answer together with others, each of which may be the cause.
+    """
+
+    def __init__(self, *, was_started: bool = False, in_batch: bool = False) -> None:
         super().__init__()
         self.was_started = was_started
+        self.in_batch = in_batch
 
 
 class LoadingTimeout(Exception):
@@ -47,11 +57,12 @@ class _Job:
 class ScoringPipe(asyncio.Protocol):
     """Sends exchanges to a scoring process, which scores them in order, and receives the results.
 
-    Several may be sent at once, so that the process never waits for the event loop: the first is being
-    scored, the others are in the pipe. The timeout applies to the first only.
+    Several may be sent at once: the process parses those that wait together, and never waits for the event
+    loop. The timeout applies to the parse of such a batch, and then to its first answer, and so on.
 
     Args:
-        timeout: seconds that scoring one answer may take, without pipelines loaded on demand.
+        timeout: seconds that scoring one answer, or parsing a batch, may take, without pipelines loaded on
+            demand.
         kill: kills the process; called when scoring takes too long or its caller was cancelled.
         on_lost: called once when the process is gone, with whether it had ever scored or had work.
     """
@@ -63,6 +74,8 @@ class ScoringPipe(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.WriteTransport | None = None
         self._jobs: deque[_Job] = deque()
+        #: How many of the first answers are being parsed together; 0 while one is scored by itself.
+        self.batched = 0
         self._received = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._is_loading = False
@@ -80,9 +93,7 @@ class ScoringPipe(asyncio.Protocol):
         """Whether the pipe to the process is open."""
         return self._transport is not None
 
-    async def score(
-        self, exchange: Exchange, degraded: tuple[str, ...], on_done: Callable[[], None]
-    ) -> ScoringOutcome:
+    async def score(self, request: ScoringRequest, on_done: Callable[[], None]) -> ScoringOutcome:
         """Score one exchange after those sent before it.
 
         ``on_done`` is called once, when the process has finished with it or never got it, which may be after
@@ -95,10 +106,10 @@ class ScoringPipe(asyncio.Protocol):
         """
         if self._transport is None:
             on_done()
-            raise PipeClosed(was_started=False)
+            raise PipeClosed
         try:
-            # First: an exchange that cannot be pickled must not enter the queue.
-            content = pickle.dumps((exchange, degraded), pickle.HIGHEST_PROTOCOL)
+            # First: a request that cannot be pickled must not enter the queue.
+            content = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
             message = _LENGTH.pack(len(content)) + content
         except BaseException:
             on_done()
@@ -126,18 +137,18 @@ class ScoringPipe(asyncio.Protocol):
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever it was, the process is gone
-        """Fail outstanding exchanges: the first was being scored, the others were not started."""
+        """Fail outstanding exchanges: the first was being scored, or those of a batch were being parsed."""
         self._transport = None
         self._stop_timer()
         was_of_use = self._has_answered or bool(self._jobs)
         # The exchange that it was killed for has failed already; the others are not the cause.
-        was_started = not self._is_killed
-        while self._jobs:
-            job = self._jobs.popleft()
+        was_started = not self._is_killed and not self.batched
+        for index, job in enumerate(self._jobs):
             if not job.outcome.done():
-                job.outcome.set_exception(PipeClosed(was_started=was_started))
-            was_started = False
+                closed = PipeClosed(was_started=was_started and index == 0, in_batch=index < self.batched)
+                job.outcome.set_exception(closed)
             job.on_done()
+        self._jobs.clear()
         self._on_lost(was_of_use)
 
     def data_received(self, data: bytes) -> None:
@@ -166,6 +177,12 @@ class ScoringPipe(asyncio.Protocol):
         if isinstance(message, PipelineLoading):
             self._is_loading = True
             self._start_timer(_LOADING_SECONDS)
+        elif isinstance(message, BatchStarted):
+            self.batched = message.answers
+            self._start_timer(self._timeout)
+        elif isinstance(message, BatchParsed):
+            self.batched = 0
+            self._start_timer(self._timeout)
         elif message is None:
             self._is_loading = False
             self._start_timer(self._timeout)
@@ -192,9 +209,10 @@ class ScoringPipe(asyncio.Protocol):
             self._timer = None
 
     def _on_timeout(self) -> None:
-        job = self._jobs[0]
-        if not job.outcome.done():
-            job.outcome.set_exception(LoadingTimeout() if self._is_loading else TimeoutError())
+        outcome = self._jobs[0].outcome
+        # In a batch none is known to be the cause: each is tried again by itself.
+        if not outcome.done() and (self._is_loading or not self.batched):
+            outcome.set_exception(LoadingTimeout() if self._is_loading else TimeoutError())
         self._kill()
 
     def _kill(self) -> None:

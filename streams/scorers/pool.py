@@ -20,7 +20,14 @@ from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer, Timing
 from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.scorers.pipe import LoadingTimeout, PipeClosed, ScoringOutcome, ScoringPipe
-from streams.scorers.scoring_process import ProcessDied, ScorerUnavailable, ScoringFailed, ScoringProcess
+from streams.scorers.scoring_process import (
+    MAX_BATCH,
+    ProcessDied,
+    ScorerUnavailable,
+    ScoringFailed,
+    ScoringProcess,
+    ScoringRequest,
+)
 from streams.settings import InvalidSettings
 
 log = structlog.get_logger(__name__)
@@ -31,9 +38,9 @@ T = TypeVar("T")
 #: cause. The second time, it is the cause.
 _ATTEMPTS = 2
 
-#: One being scored, one in the pipe, so that a process does not wait for the event loop between two answers.
-#: No more: if the first one hangs, the others wait for its timeout.
-_ANSWERS_PER_PROCESS = 2
+#: One being scored, and a batch in the pipe. No more: if the first one hangs, the others wait for its
+#: timeout.
+_ANSWERS_PER_PROCESS = 1 + MAX_BATCH
 
 #: How often an answer may wait behind one that kills its process: each of those goes to the dead letters, so
 #: this many in a row are no accident.
@@ -130,14 +137,16 @@ class ScoringPool:
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Score one exchange in one of the processes; see :class:`streams.scorers.options.AsyncScorer`."""
         failures: list[BadAnswer] = []
+        request = ScoringRequest(exchange, degraded)
         for _ in range(_MAX_REQUEUES):
             try:
-                answer = await self._attempt(exchange, degraded)
+                answer = await self._attempt(request)
             except ProcessDied as error:
                 failures.append(
                     _answer_failure("ProcessDied", f"killed the scoring process ({error})", len(failures) + 1)
                 )
-            except PipeClosed:  # because of another answer
+            except PipeClosed as error:  # because of another answer, or of one of its batch
+                request = replace(request, alone=request.alone or error.in_batch)
                 continue
             else:
                 if isinstance(answer, ScoredAnswer):
@@ -162,8 +171,8 @@ class ScoringPool:
             if failure is not None:
                 raise failure
 
-    async def _attempt(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoringOutcome:
-        """Score an exchange once; raises ProcessDied, or PipeClosed if its scoring had not started."""
+    async def _attempt(self, request: ScoringRequest) -> ScoringOutcome:
+        """Score an exchange once; raises ProcessDied if it is the cause, PipeClosed if it may not be."""
         began = time_ns()
         slot = await self._acquire()
         try:
@@ -173,7 +182,7 @@ class ScoringPool:
             raise
         waited = Timing("wait for a process", began, time_ns())
         try:
-            answer = await pipe.score(exchange, degraded, lambda: self._release(slot))
+            answer = await pipe.score(request, lambda: self._release(slot))
         except PipeClosed as error:
             if self._stopping:
                 raise _pool_closed() from error

@@ -5,18 +5,20 @@ processes share nothing: however a process ends, its pipe closes with it.
 """
 
 import contextlib
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
+from typing import TypeVar
 
 from scoring import PipelineError, Scorer
-from scoring.scorer.scorer import ScorerOptions
+from scoring.scorer.scorer import PreparedScoring, ScorerOptions
 from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
 from scoring.verifier.verifying import VerifierUnavailable
@@ -26,6 +28,14 @@ _END_SECONDS = 10.0
 
 #: After this the kernel ends a process that loads a pipeline, should nobody be left to kill it.
 _LOADING_SECONDS = 180.0
+
+#: Answers that are prepared and parsed together; more are hardly faster, and the first would wait longer.
+MAX_BATCH = 8
+
+#: A larger request is scored alone: preparing it may take seconds.
+_MAX_BATCHED_BYTES = 65_536
+
+T = TypeVar("T")
 
 
 class ProcessDied(Exception):
@@ -51,6 +61,30 @@ class ScoringFailed:
     error_class: str
     message: str
     is_system_failure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringRequest:
+    """An exchange to score, and the codes of what is known to be missing for it.
+
+    ``alone``: not in one batch with others, since a batch with it has failed.
+    """
+
+    exchange: Exchange
+    degraded: tuple[str, ...]
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStarted:
+    """The process prepares and parses this many answers together; BatchParsed follows."""
+
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchParsed:
+    """From here on each answer is scored by itself, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +117,8 @@ class ScoringProcess:
         """Start the process, replacing one that has died, and wait until it can score.
 
         Returns:
-            The pipe to it. It takes pairs of an exchange and its degraded codes, and returns for each, in
-            order, a ScoredAnswer or ScoringFailed; PipelineLoading and None may come before.
+            The pipe to it. It takes ScoringRequests, and returns for each, in order, a ScoredAnswer or
+            ScoringFailed; PipelineLoading and None, BatchStarted and BatchParsed may come before.
 
         Raises:
             ScorerUnavailable: the scorer cannot be created.
@@ -148,13 +182,40 @@ def _serve(connection: Connection, profile: str, options: ScorerOptions, limit: 
             connection.send(scorer)
             return
         connection.send(None)
+        requests = _Requests(connection)
         while True:
-            exchange, degraded = connection.recv()
+            batch = requests.take()
             # The kernel's alarm ends the process even inside C code, and even if the worker was killed.
             signal.setitimer(signal.ITIMER_REAL, limit)
-            answer = _score(scorer, exchange, degraded)
+            for outcome in _score_batch(scorer, batch, connection.send):
+                signal.setitimer(signal.ITIMER_REAL, limit)
+                connection.send(outcome)
             signal.setitimer(signal.ITIMER_REAL, 0)
-            connection.send(answer)
+
+
+class _Requests:
+    """Reads the requests from the pipe, as many at once as may be scored together."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._next: ScoringRequest | None = None
+
+    def take(self) -> list[ScoringRequest]:
+        """Wait for a request; return it with those that wait behind it, in order, if they may be batched."""
+        batch = [self._next or self._receive()]
+        self._next = None
+        while not batch[0].alone and len(batch) < MAX_BATCH and self._connection.poll():
+            request = self._receive()
+            if request.alone:
+                self._next = request
+                break
+            batch.append(request)
+        return batch
+
+    def _receive(self) -> ScoringRequest:
+        content = self._connection.recv_bytes()
+        request: ScoringRequest = pickle.loads(content)  # noqa: S301 - written by our own worker
+        return replace(request, alone=True) if len(content) > _MAX_BATCHED_BYTES else request
 
 
 @contextmanager
@@ -178,8 +239,24 @@ def _make_scorer(
         return ScorerUnavailable(" ".join(str(error).split()))
 
 
-def _score(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer | ScoringFailed:
+def _score_batch(
+    scorer: Scorer, batch: list[ScoringRequest], send: Callable[[object], None]
+) -> Iterator[ScoredAnswer | ScoringFailed]:
+    """Yield the outcome of each request in order; several are prepared and parsed together first."""
+    if len(batch) == 1:
+        yield _attempt(partial(scorer.score, batch[0].exchange, batch[0].degraded))
+        return
+    send(BatchStarted(len(batch)))
+    prepared = [_attempt(partial(scorer.prepare, request.exchange, request.degraded)) for request in batch]
+    # What fails here is parsed again for its own answer, which then fails by itself.
+    _attempt(partial(scorer.parse, [each for each in prepared if isinstance(each, PreparedScoring)]))
+    send(BatchParsed())
+    for each in prepared:
+        yield _attempt(partial(scorer.finish, each)) if isinstance(each, PreparedScoring) else each
+
+
+def _attempt(work: Callable[[], T]) -> T | ScoringFailed:
     try:
-        return scorer.score(exchange, degraded)
+        return work()
     except BaseException as error:  # noqa: BLE001 - the interpreter would print the text of a SystemExit
         return ScoringFailed(type(error).__name__, str(error), isinstance(error, OSError | PipelineError))

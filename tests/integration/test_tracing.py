@@ -33,6 +33,7 @@ PARTS_OF_SCORING = {
     "language",
     "message type",
     "refusal",
+    "prepare",
     "parse",
     *(f"features {group}" for group in ("support", "contradiction", "quotation")),
     "claims",

@@ -17,12 +17,14 @@ import pytest
 from spacy.language import Language
 
 from scoring import Scorer
-from scoring.scorer.scorer import ScorerOptions
+from scoring.scorer.scorer import PreparedScoring, ScorerOptions
 from scoring.text.parsing import PipelineError, parser
 from scoring.values.exchange import Exchange, Passage
 from scoring.values.scored_answer import CacheUse, ScoredAnswer
 from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
+from streams.scorers.pipe import ScoringPipe
 from streams.scorers.pool import ScoringPool
+from streams.scorers.scoring_process import MAX_BATCH, BatchStarted
 from streams.settings import InvalidSettings
 from tests.support.records import eventually
 
@@ -56,9 +58,9 @@ class Hostile(Hooked):
 
 
 def _hostile(folder: Path) -> ScorerOptions:
-    measure = Scorer.score
+    prepare_harmless = Scorer.prepare
 
-    def score(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...] = ()) -> ScoredAnswer:
+    def prepare(scorer: Scorer, exchange: Exchange, degraded: tuple[str, ...] = ()) -> PreparedScoring:
         match exchange.language:
             case "fr":
                 deque(repeat(None), maxlen=0)  # for ever, inside C, where no signal handler runs
@@ -71,9 +73,30 @@ def _hostile(folder: Path) -> ScorerOptions:
                 raise MemoryError
             case "pt":
                 raise LookupError(SECRET)
-        return measure(scorer, exchange, degraded)
+        return prepare_harmless(scorer, exchange, degraded)
 
-    Scorer.score = score
+    Scorer.prepare = prepare
+    return ScorerOptions()
+
+
+class HostileAtTheEnd(Hooked):
+    """Has the scorer hang at the end of the secret's scoring, after its parse."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[object, tuple[Path | None]]:
+        return _hostile_at_the_end, (self.company_terms,)
+
+
+def _hostile_at_the_end(_: Path) -> ScorerOptions:
+    finish_harmless = Scorer.finish
+
+    def finish(scorer: Scorer, prepared: PreparedScoring) -> ScoredAnswer:
+        if prepared.exchange.answer == SECRET:
+            deque(repeat(None), maxlen=0)
+        return finish_harmless(scorer, prepared)
+
+    Scorer.finish = finish
     return ScorerOptions()
 
 
@@ -154,6 +177,24 @@ async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind()
     assert scoring_processes() == set()
 
 
+async def test_answers_that_wait_are_parsed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+    handle = ScoringPipe._handle
+
+    def noted(pipe: ScoringPipe, message: object) -> None:
+        if isinstance(message, BatchStarted):
+            batches.append(message.answers)
+        handle(pipe, message)
+
+    monkeypatch.setattr(ScoringPipe, "_handle", noted)
+    async with ScoringPool("paper", 1, 10) as pool:
+        await pool.score(HARMLESS, ())
+        assert batches == []
+        await asyncio.gather(*(pool.score(HARMLESS, ()) for _ in range(40)))
+    assert max(batches) == MAX_BATCH
+    assert sum(batches) > 20
+
+
 async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
     async with ScoringPool("paper", 1, 10) as pool:
         assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
@@ -162,7 +203,8 @@ async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_w
         assert (pool.processes, pool.busy, pool.waiting) == (1, 1, 2)
         work[-1].cancel()
         await asyncio.gather(*work, return_exceptions=True)
-        assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
+        await eventually(lambda: pool.busy == 0, "the process is done with what nobody waits for")
+        assert (pool.processes, pool.waiting) == (1, 0)
 
 
 async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(
@@ -397,6 +439,35 @@ async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_it
         asked = [pool.score(each, ()) for _ in range(2) for each in (hostile(DEADLY), hostile(DEADLY_ONCE))]
         outcomes = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), PATIENCE)
     assert [type(outcome).__name__ for outcome in outcomes] == ["BadAnswer", "ScoredAnswer"] * 2
+
+
+@pytest.mark.parametrize("culprit", [DEADLY, DEAF, BROKEN, GREEDY])
+async def test_a_hostile_answer_in_a_batch_costs_the_others_of_the_batch_nothing(
+    options: Hostile, culprit: str
+) -> None:
+    """The first answer is large, hence alone; the others wait and are parsed together."""
+    large = replace(HARMLESS, answer=HARMLESS.answer + "\n" * 70_000)
+    others = [replace(HARMLESS, answer=f"Klik op **Nieuw {n}**.") for n in range(7)]
+    async with ScoringPool("paper", 1, 2, options) as pool:
+        asked = [large, *others[:3], hostile(culprit), *others[3:]]
+        outcomes = await asyncio.wait_for(
+            asyncio.gather(*(pool.score(each, ()) for each in asked), return_exceptions=True), PATIENCE
+        )
+    failed = outcomes.pop(4)
+    assert isinstance(failed, TimeoutError if culprit == DEAF else BadAnswer)
+    scorer = Scorer("paper")
+    assert outcomes == [scorer.score(each) for each in (large, *others)]
+
+
+async def test_an_answer_that_hangs_after_the_parse_of_its_batch_is_alone_to_blame(tmp_path: Path) -> None:
+    others = [replace(HARMLESS, answer=f"Klik op **Nieuw {n}**.") for n in range(8)]
+    async with ScoringPool("paper", 1, 2, HostileAtTheEnd(company_terms=tmp_path)) as pool:
+        asked = [*others[:4], replace(HARMLESS, answer=SECRET), *others[4:]]
+        outcomes = await asyncio.wait_for(
+            asyncio.gather(*(pool.score(each, ()) for each in asked), return_exceptions=True), PATIENCE
+        )
+    assert isinstance(outcomes.pop(4), TimeoutError)
+    assert all(isinstance(outcome, ScoredAnswer) for outcome in outcomes)
 
 
 async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(options: Hostile) -> None:

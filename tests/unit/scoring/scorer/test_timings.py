@@ -20,7 +20,7 @@ def test_every_part_of_a_scored_answer_is_timed_once_and_in_order():
     judgement = SCORER.score(Exchange("How do I enter leave?", "Click **Save**.", (GUIDE,), "en"))
     groups = [f"features {group.name}" for group in get_profile("truthgate").groups]
     names = [timing.name for timing in judgement.timings]
-    assert names == ["language", "message type", "refusal", "parse", *groups, "claims"]
+    assert names == ["language", "message type", "refusal", "prepare", "parse", *groups, "claims"]
     assert all(before.end_ns <= after.start_ns for before, after in pairwise(judgement.timings))
     assert began <= judgement.timings[0].start_ns
     assert judgement.timings[-1].end_ns <= time.time_ns() + 1_000_000

@@ -61,7 +61,7 @@ def test_profile_paper_opens_no_verifier(tmp_path):
 
 def test_the_verifier_has_its_own_timing():
     names = [timing.name for timing in ask("The link works for a week.").timings]
-    assert names[3:6] == ["parse", "claims in doubt", "verifier"]
+    assert names[4:7] == ["parse", "claims in doubt", "verifier"]
     without = ask("So.", Scorer(options=replace(OPTIONS, verifier=None)))
     assert "verifier" not in [timing.name for timing in without.timings]
 
