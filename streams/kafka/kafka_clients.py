@@ -176,17 +176,35 @@ async def check_reachable(settings: KafkaSettings) -> None:
     await _reachable_arguments(settings)
 
 
+def raise_if_cancelled(since: int = 0) -> None:
+    """Raise CancelledError if this task was cancelled and goes on: aiokafka swallows some cancellations.
+
+    A loop over requests calls it in each turn; it would never end otherwise. ``since`` is the number of
+    cancellations that were known already: what cleans up after one may still send requests.
+    """
+    if _cancellations() > since:
+        raise asyncio.CancelledError
+
+
+def _cancellations() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
+
+
 @asynccontextmanager
 async def _running_client(
     settings: KafkaSettings, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[None]:
+    known = _cancellations()
     try:
         await _await_within(settings, settings.connect_timeout_seconds, start())
         yield
     finally:
         # An unreachable cluster must not delay the exit: everything that matters has been awaited.
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop(), 2 * _CLOSE_SECONDS)
+            async with asyncio.timeout(2 * _CLOSE_SECONDS):
+                await stop()
+        raise_if_cancelled(known)
 
 
 async def _stop_producer(producer: AIOKafkaProducer) -> None:
@@ -222,7 +240,8 @@ async def _stop_within_timeout(stop: Coroutine[Any, Any, None]) -> bool:
 
 async def _await_within(settings: KafkaSettings, seconds: float, action: Awaitable[None]) -> None:
     try:
-        await asyncio.wait_for(action, seconds)
+        async with asyncio.timeout(seconds):
+            await action
     except (TimeoutError, KafkaError, OSError) as error:
         raise _unreachable(settings, [error], seconds) from error
 

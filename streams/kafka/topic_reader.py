@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from streams.kafka.kafka_clients import ServiceUnreachable, check_reachable, open_consumer
+from streams.kafka.kafka_clients import ServiceUnreachable, check_reachable, open_consumer, raise_if_cancelled
 from streams.kafka.topic_identity import TopicIdentity, describe_topic
 from streams.settings import KafkaSettings
 
@@ -125,6 +125,7 @@ class TopicReader:
             ServiceUnreachable: a position out of range could not be reset in time.
         """
         fetched = await self.consumer.getmany(timeout_ms=int(wait * 1000), max_records=max_records)
+        raise_if_cancelled()
         # Immediate, unless a position was out of range and is looked up again.
         async with self._limited():
             self.positions = {at: await self.consumer.position(at) for at in self.positions}

@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from faust.types import TP
 
-from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable, raise_if_cancelled
 from streams.kafka.topic_identity import TopicIdentity, describe_topic
 from streams.kafka.topic_reader import open_reader, partition_of
 from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
@@ -45,8 +45,8 @@ class ProgressProbe:
         assignment: returns the partitions that the worker owns now.
         health: gets the observations.
         interval: seconds between two observations.
-        on_replaced: awaited before :meth:`tokens` fails because the topic is another one.
-        in_work: returns whether the worker is processing an answer of a partition.
+        on_replaced: awaited before :meth:`run` fails because the topic is another one.
+        is_in_progress: returns whether the worker is processing an answer of a partition.
     """
 
     kafka: KafkaSettings
@@ -85,6 +85,7 @@ class ProgressProbe:
         try:
             while True:
                 await self._try_to_observe()
+                raise_if_cancelled()
                 await asyncio.sleep(self.interval)
         finally:
             self.health.kafka_unmonitored()

@@ -25,6 +25,7 @@ class Brokers:
         self.awake = asyncio.Event()
         self.awake.set()
         self.refuses: Exception | None = None
+        self.swallows_cancellation = False
         self.metadata_updates = 0
         self._client = self
 
@@ -40,7 +41,11 @@ class Brokers:
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         if self.refuses:
             raise self.refuses
-        await self.awake.wait()
+        try:
+            await self.awake.wait()
+        except asyncio.CancelledError:
+            if not self.swallows_cancellation:
+                raise
         return dict.fromkeys(partitions, 7)
 
     def force_metadata_update(self) -> None:
@@ -131,5 +136,17 @@ def test_brokers_that_are_asked_no_more_are_not_called_silent(probed: Callable[[
         await asyncio.sleep(30)
         assert health.kafka_silence is None
         assert health.unready_reason is None
+
+    probed(scenario)
+
+
+def test_a_probe_whose_cancellation_the_client_swallows_ends(probed: Callable[[Scenario], None]) -> None:
+    async def scenario(brokers: Brokers, _: Health, task: asyncio.Task[None]) -> None:
+        brokers.awake.clear()
+        brokers.swallows_cancellation = True
+        await asyncio.sleep(3.5)
+        task.cancel()
+        await asyncio.wait([task], timeout=30)
+        assert task.cancelled()
 
     probed(scenario)
