@@ -109,7 +109,7 @@ class Relevance:
         text = f"{hit.title}\n{hit.text}"
         names = tuple(
             name
-            for name in distinctive_names(question, language)
+            for name in distinctive_names(question, language or hit.language)
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
             and is_rare(hit.language, name)
         )

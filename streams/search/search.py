@@ -160,7 +160,8 @@ class Search:
                 start=location.start,
                 end=location.end,
                 score=fused[key],
-                similarity=float(np.clip(snapshot.vector(key) @ question.vector, -1, 1)),
+                # The last bits depend on what else was embedded together with the question.
+                similarity=round(float(np.clip(snapshot.vector(key) @ question.vector, -1, 1)), 4),
                 keyword_rank=rank,
                 keyword_score=score,
                 vector_rank=vector_ranks.get(key),

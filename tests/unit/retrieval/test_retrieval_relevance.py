@@ -102,6 +102,11 @@ def test_across_languages_in_unknown_ones_and_without_words_similarity_counts_al
     assert relevance(question, asked_in, "send invoice facture", language) == SIMILARITY
 
 
+def test_a_rare_name_is_enough_where_the_language_of_the_question_is_unknown() -> None:
+    found = compared("Is Twinfield supported?", None, "Connect Exact and Twinfield.", "en", rare=True)
+    assert (found.names, found.relevance) == (("Twinfield",), 1.0)
+
+
 def test_a_rare_name_that_the_passage_has_is_enough_in_any_language() -> None:
     question, text = "Wat betekent fout TK-207?", "Error tk-207: the file is too large."
     assert compared(question, "nl", text, "en", rare=True).names == ("TK-207",)
