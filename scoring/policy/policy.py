@@ -17,7 +17,8 @@ from scoring.policy.thresholds import (
     apply_override,
     check_thresholds,
 )
-from scoring.scorer.profile import RULES_BY_KIND
+from scoring.scorer.profile import RULES, RULES_BY_KIND
+from scoring.scorer.score import triggered_rules
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType, RefusalKind
 from scoring.values.opinion import Opinion
 from scoring.values.rules import Reason, Rule, RuleEffect
@@ -140,12 +141,16 @@ class Policy:
         return thresholds
 
     def doubt(self, scored_answer: ScoredAnswer) -> Doubt | None:
-        """Return what an opinion can do for an answer, or None where none is needed."""
+        """Return what an opinion can do for an answer, or None where none is needed.
+
+        An answer that several checks block is in doubt only if each of them alone would leave it in doubt.
+        """
         if any(gap in scored_answer.degraded for gap in (*_UNDECIDABLE, *_UNSCORED)):
             return None
         decision, reason = self._decide_by_checks(scored_answer)
         thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
-        if not thresholds.is_in_doubt(decision, str(reason)):
+        reasons = [reason, *(_blocking_rules(scored_answer) if decision is Decision.BLOCKED else ())]
+        if not all(thresholds.is_in_doubt(decision, str(each)) for each in reasons):
             return None
         is_reviewed = decision is Decision.REVIEW and not _may_be_sent(scored_answer)
         return Doubt.ONE_WAY if is_reviewed or decision is Decision.BLOCKED else Doubt.BOTH_WAYS
@@ -244,11 +249,17 @@ def decide_with_opinion(
     return Decision.REVIEW
 
 
+def _blocking_rules(scored_answer: ScoredAnswer) -> list[Rule]:
+    rules = triggered_rules(scored_answer.features, RULES.get(scored_answer.profile, {}))
+    return [rule for rule in rules if rule.effect is RuleEffect.BLOCK]
+
+
 def _may_be_sent(scored_answer: ScoredAnswer) -> bool:
-    """Return whether no check objects, none is missing, and the profile has checks for the answer."""
+    """Return whether no check objects, none is missing, and at least one was made, or the answer declines."""
     rule = scored_answer.reason
     objects = isinstance(rule, Rule) and rule.counts_against_answer
-    return not (scored_answer.degraded or objects or rule is Reason.MESSAGE_TYPE_NOT_SCORED)
+    is_unchecked = scored_answer.score is None and scored_answer.refusal is not RefusalKind.FULL
+    return not (scored_answer.degraded or objects or is_unchecked)
 
 
 @lru_cache(maxsize=8)

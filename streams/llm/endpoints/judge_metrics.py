@@ -94,6 +94,7 @@ class JudgeMetrics(EndpointObserver):
         self._in_flight.set(0)
         self._states: dict[str, BreakerState] = {}
         self._logged: set[tuple[str, EndpointFault]] = set()
+        self._last_faults: dict[str, EndpointFault] = {}
 
     def watch(self, judges: Iterable[str], in_flight: Callable[[], int]) -> None:
         """Export the breakers of these judges, all closed, and how many answers wait."""
@@ -114,6 +115,7 @@ class JudgeMetrics(EndpointObserver):
 
     def failed(self, judge: str, fault: EndpointFault) -> None:
         """Log why a judge does not reply: each reason once until its breaker closes again."""
+        self._last_faults[judge] = fault
         if (judge, fault) not in self._logged:
             self._logged.add((judge, fault))
             log.warning("judge_failing", judge=judge, reason=fault.value, meaning=fault.description)
@@ -125,9 +127,10 @@ class JudgeMetrics(EndpointObserver):
             self._logged = {each for each in self._logged if each[0] != judge}
         self._export_states()
         if state is BreakerState.OPEN:
-            log.warning("judge_breaker", judge=judge, state=state.value)
+            fault = self._last_faults.get(judge)
+            log.warning("judge_breaker", judge=judge, state=state.value, reason=fault and fault.value)
         else:
-            log.info("judge_breaker", judge=judge, state=state.value)
+            log.info("judge_breaker", judge=judge, state=state.value, reason=None)
 
     def parameters_reduced(self, judge: str, accepted: AcceptedParameters) -> None:
         """Log it: more replies may be malformed, and labels may have no probability."""

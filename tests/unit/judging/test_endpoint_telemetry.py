@@ -16,6 +16,7 @@ from scoring.cache.circuit_breaker import BreakerState
 from scoring.judges.requests import Failure, Reply
 from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode
 from streams.llm.endpoints.endpoint import Endpoint
+from streams.llm.endpoints.faults import EndpointFault
 from streams.llm.endpoints.opening import open_judges
 from streams.observability.stages import Stages
 from streams.settings import EndpointSettings, JudgeSettings
@@ -127,15 +128,17 @@ def test_every_breaker_is_shown_and_its_changes_are_logged() -> None:
     metrics = WorkerMetrics()
     metrics.judges.watch(["small", "large"], lambda: 3)
     with structlog.testing.capture_logs() as logs:
+        metrics.judges.failed("small", EndpointFault.UNAUTHORIZED)
         metrics.judges.breaker_changed("small", BreakerState.OPEN)
         metrics.judges.parameters_reduced("large", AcceptedParameters(OutputMode.PLAIN, logprobs=False))
     text = generate_latest(metrics.registry).decode()
     assert 'truthgate_judge_breaker{judge="small",state="open"} 1.0' in text
     assert 'truthgate_judge_breaker{judge="small",state="closed"} 0.0' in text
     assert 'truthgate_judge_breaker{judge="large",state="closed"} 1.0' in text
-    assert [(line["event"], line["log_level"], line["judge"]) for line in logs] == [
-        ("judge_breaker", "warning", "small"),
-        ("judge_parameters", "info", "large"),
+    assert [(line["event"], line["log_level"], line["judge"], line.get("reason")) for line in logs] == [
+        ("judge_failing", "warning", "small", "unauthorized"),
+        ("judge_breaker", "warning", "small", "unauthorized"),
+        ("judge_parameters", "info", "large", None),
     ]
 
 

@@ -13,7 +13,7 @@ from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
 from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
 from scoring.policy import Doubt, Override, Pauses, PauseScope, Policy
 from scoring.scorer.profile import RULES_BY_KIND
-from scoring.values.exchange import Decision, Evidence, MessageType, RefusalKind
+from scoring.values.exchange import Decision, Evidence, FeatureValue, MessageType, RefusalKind
 from scoring.values.opinion import Label, Mistake, Opinion, UnsureReason
 from scoring.values.rules import Reason, Rule, RuleEffect
 from scoring.values.scored_answer import ScoredAnswer
@@ -365,7 +365,7 @@ def test_an_opinion_counts_for_nothing_where_the_context_cannot_be_relied_on_or_
         (UNDEFINED_COMPONENT_RULE, 1.0, None),
         (VERBATIM_DOCUMENT_RULE, 5.0, Doubt.BOTH_WAYS),
         (Reason.MESSAGE_TYPE_NOT_SCORED, None, Doubt.ONE_WAY),
-        (Reason.NO_APPLICABLE_FEATURE, None, Doubt.BOTH_WAYS),
+        (Reason.NO_APPLICABLE_FEATURE, None, Doubt.ONE_WAY),
     ],
 )
 def test_in_doubt_is_what_the_checks_alone_would_review_or_send(reason_, score, doubt):
@@ -376,6 +376,22 @@ def test_a_refusal_is_in_doubt_only_where_it_is_named():
     refusal = ScoredAnswer(3.0, MessageType.BINARY, "nl", refusal=RefusalKind.FULL)
     assert Policy().doubt(refusal) is None
     assert Policy(ask=("refusal",), ask_never=()).doubt(refusal) is Doubt.BOTH_WAYS
+
+
+def test_an_answer_that_two_checks_block_is_in_doubt_only_where_both_are_named():
+    kinds = "undefined_component", "unknown_number"
+    evidence = tuple(Evidence(kind, "?", 0, 1) for kind in kinds)
+    blocked = ScoredAnswer(
+        1.0,
+        MessageType.ERROR,
+        "nl",
+        UNDEFINED_COMPONENT_RULE,
+        features=(FeatureValue("components_defined", 0.0, evidence),),
+        profile="truthgate",
+    )
+    assert Policy(ask=("undefined_component",)).doubt(blocked) is None
+    assert Policy(ask=kinds).doubt(blocked) is Doubt.ONE_WAY
+    assert Policy(ask=("blocked",)).doubt(blocked) is Doubt.ONE_WAY
 
 
 def test_who_is_asked_about_can_be_named_by_decision_and_reason_for_a_type_and_language():
