@@ -87,7 +87,13 @@ def _kind(text: PreparedText, tokens: Sequence[int], words: Sequence[ContentWord
     if closing and closing[1] == "?":
         return ClaimKind.QUESTION
     token_texts = tuple(parse.text[n] for n in tokens)
-    is_negated = any(not lexicon.negations.isdisjoint((parse.text[n], parse.lemma[n])) for n in tokens)
+    # A "no," before a statement answers the question, and denies nothing of the statement.
+    has_verdict = token_texts[0] in lexicon.refusal.verdicts and text.original.startswith(
+        ",", parse.end[tokens[0]]
+    )
+    is_negated = any(
+        not lexicon.negations.isdisjoint((parse.text[n], parse.lemma[n])) for n in tokens[has_verdict:]
+    )
     refusing_words = lexicon.claims.speakers | lexicon.claims.sources
     if lexicon.refusal.phrases.occurs(token_texts) or (
         is_negated and not refusing_words.isdisjoint(token_texts)

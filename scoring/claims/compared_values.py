@@ -39,6 +39,8 @@ def compared_values(exchange: PreparedExchange) -> Mapping[int, ComparedValue]:
     1. A claim whose words identify one row and one column of a table, or one key of a list, and that states a
        number, amount, date, time of day, or yes or no (:mod:`scoring.figures.table_lookup`).
     2. A claim with the words of one sentence, and the same or another number, or a negation more or less.
+    3. A claim that something has or does what the whole of a sentence denies of a name ("Twinfield is not
+       supported"), or that it does not have one of several things that a sentence lists.
 
     Where several positions are about a claim, one that agrees counts. Translations are not compared, nor
     languages without figures in their lexicon.
@@ -72,7 +74,8 @@ class ComparableSentence:
 
     ``clause``: the sentence as the figure checks read it; ``bounds``: those of its figures. ``words``: the
     forms of its content words in order, without figures; ``forms``: all of them; ``verb_forms``: those of its
-    verbs. ``has_name``: it has no article, so its subject is a name.
+    verbs; ``listed_forms``: those of words that "and" or a comma joins. ``has_name``: it has no article, so
+    its subject is a name.
     """
 
     clause: Clause
@@ -82,6 +85,7 @@ class ComparableSentence:
     words: tuple[frozenset[str], ...]
     forms: frozenset[str]
     verb_forms: frozenset[str]
+    listed_forms: frozenset[str]
     has_name: bool
 
     def is_covered_by(self, other: ComparableSentence) -> bool:
@@ -90,8 +94,19 @@ class ComparableSentence:
 
     @property
     def conditions(self) -> frozenset[str]:
-        """The words that restrict the sentence to some cases, and the bounds of its figures."""
-        return self.clause.conditions.union(map(str, self.bounds.by_word.values()))
+        """The words that restrict the sentence to some cases, and how its figures are bounded."""
+        lists = self.clause.figure_words
+        bounded = {
+            name
+            for name, phrases in (("above", lists.above), ("below", lists.below))
+            if any(self.clause.find_phrases(phrases))
+        }
+        return self.clause.conditions.union(map(str, self.bounds.by_word.values()), bounded)
+
+    @property
+    def affirms(self) -> bool:
+        """Whether it has a word such as "supports", "included" or "possible"."""
+        return not self.clause.figure_words.yes.isdisjoint(word.text for word in self.clause.words)
 
 
 def comparable_sentences(text: PreparedText) -> tuple[ComparableSentence, ...]:
@@ -128,10 +143,12 @@ def _comparable_sentence(
         and not any(first <= parse.start[n] - start < last for first, last in figures)
     }
     verb_forms = frozenset[str]().union(*(forms for n, forms in words.items() if parse.pos[n] in _VERBS))
+    joined = {each for n in tokens if parse.dep[n] == "conj" for each in (n, int(parse.head[n]))}
+    listed_forms = frozenset[str]().union(*(words[n] for n in joined if n in words)) - verb_forms
     forms = frozenset[str]().union(*words.values())
     has_name = not any(parse.pos[n] == _ARTICLE for n in tokens)
     bounds, ordered = clause.bounds, tuple(words.values())
-    return ComparableSentence(clause, bounds, start, end, ordered, forms, verb_forms, has_name)
+    return ComparableSentence(clause, bounds, start, end, ordered, forms, verb_forms, listed_forms, has_name)
 
 
 def _compare_with_sentences(claim: Claim, exchange: PreparedExchange) -> Iterator[ComparedValue]:
@@ -147,6 +164,8 @@ def _compare_with_sentences(claim: Claim, exchange: PreparedExchange) -> Iterato
 def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgreement | None:
     """Return whether a sentence of a document agrees with a claim; None where it is about something else."""
     figures, others = claimed.clause.numbers, other.clause.numbers
+    if not (figures or others) and _denies_name(claimed, other):
+        return ValueAgreement.DIFFERENT
     if not claimed.words or not claimed.is_covered_by(other):
         return None
     by_figure = [
@@ -170,6 +189,20 @@ def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgr
     )
     is_alike = _is_alike(claimed, other) and claimed.conditions == other.conditions
     return ValueAgreement.DIFFERENT if is_alike and is_specific and negations[1] <= _MAX_NEGATIONS else None
+
+
+def _denies_name(claimed: ComparableSentence, other: ComparableSentence) -> bool:
+    """Return whether a sentence denies what a claim affirms of a name, or lists what the claim denies."""
+    negations = claimed.clause.negation_parity, other.clause.negation_parity
+    if claimed.conditions or other.conditions or not (claimed.affirms and other.affirms and other.words):
+        return False
+    if negations == (0, 1):
+        # The first word of the claim may be the product that the document is about.
+        extra = [word for word in claimed.words[1:] if other.forms.isdisjoint(word)]
+        return other.is_covered_by(claimed) and not extra
+    if negations != (1, 0) or not claimed.words or not claimed.is_covered_by(other):
+        return False
+    return all(word <= other.listed_forms for word in other.words if claimed.forms.isdisjoint(word))
 
 
 def _is_alike(claimed: ComparableSentence, other: ComparableSentence) -> bool:

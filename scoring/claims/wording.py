@@ -38,6 +38,7 @@ _MIN_EXCHANGED_ROLES = 2
 # A form that no single word has.
 _OBLIGATION = "have to"
 _ROLES = {"nsubj": "subject", "nsubj:pass": "object", "obj": "object"}
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj", "csubj:pass"})
 _PART_SIGNS = frozenset(",;")
 
 #: The indices of each word of a claim in a statement; both index the words of their wordings.
@@ -124,6 +125,16 @@ class Wording:
                 hedges |= {parse.text[n], parse.lemma[n]} & words.hedges
         return hedges
 
+    def head(self, index: int) -> int | None:
+        """Return the word that a word depends on."""
+        head = self.text.parse.head[self.tokens[index]]
+        return next((other for other, n in enumerate(self.tokens) if n == head and other != index), None)
+
+    def limits(self) -> set[str]:
+        """Return the words that limit what the text says, or take it back."""
+        parse, limits = self.text.parse, self.text.lexicon.claims.limits
+        return {form for n in self.tokens for form in (parse.text[n], parse.lemma[n])} & limits
+
     def find(self, claim: Wording, index: int) -> Sequence[int]:
         """Return the matches of a claim's word, as it is or as the last part of a compound."""
         matches = {match for form in claim.forms[index] for match in self.indices_by_form.get(form, ())}
@@ -164,17 +175,23 @@ def find_statement(claim: Claim, exchange: PreparedExchange) -> tuple[int, Span]
 
     1. It has all content words, at least two itself, the others in its headings: inflected forms match,
        synonyms do not. Numbers, words such as "only" or "must", and whole names are in the statement itself.
-    2. It has as many negations as the claim, each next to the same word; "fails to" is one too.
-    3. It is asserted: no question, and no condition, plan or doubt that the claim lacks.
-    4. Few other words, and no number, are between the claim's words.
-    5. Nothing is exchanged: subject and object of a verb, "from" and "to", what is before and after "before",
+    2. It has as many negations as the claim, each next to the same word; "fails to" is one too. Where there
+       are any, it says nothing else. Neither the lead of its list nor a heading that it needs has one.
+    3. It is asserted: no question, and no condition, plan, doubt or limit ("only", "until") that the claim
+       lacks.
+    4. It says so of the same subject, and in a table, of the same column.
+    5. Few other words, and no number, are between the claim's words.
+    6. Nothing is exchanged: subject and object of a verb, "from" and "to", what is before and after "before",
        what two parts of it say ("red is on and green is off").
+
+    A statement in exactly the claim's words needs only the second and third.
     """
     claimed = claim_wording(claim, exchange.answer)
     for index, document in enumerate(exchange.context):
         for statement in _nearest_statements(claim, document):
             own = Wording(document.text, statement.own_spans)
-            if _states(claimed, own, Wording(document.text, statement.parent_spans)):
+            parents = [Wording(document.text, [span]) for span in statement.parent_spans]
+            if _states(claimed, own, parents):
                 return index, token_span(document.text, own.tokens)
     return None
 
@@ -185,7 +202,10 @@ def missing_spans(
     """Return the spans of the significant words of a claim that a passage and its headings lack."""
     claimed = claim_wording(claim, answer)
     statements = [each for each in document.cached(document_statements) if each.overlaps(passage)]
-    known = Wording(document, [passage, *(span for each in statements for span in each.parent_spans)])
+    known = Wording(
+        document,
+        [passage, *(span for each in statements for span in (*each.own_spans, *each.parent_spans))],
+    )
     has_negation = bool(known.of_kind(WordKind.NEGATION))
     spans = list[Span]()
     for index, kind in enumerate(claimed.kinds):
@@ -249,29 +269,94 @@ def _nearest_statements(claim: Claim, document: PreparedPassage) -> list[Documen
     return [statements[index] for index, _ in counts.most_common(_MAX_STATEMENTS)]
 
 
-def _states(claimed: Wording, statement: Wording, parents: Wording) -> bool:
+def _states(claimed: Wording, statement: Wording, parents: Sequence[Wording]) -> bool:
     matches = dict[int, Sequence[int]]()
+    needed = set[Wording]()
     for index, kind in enumerate(claimed.kinds):
         if kind in (WordKind.LIGHT, WordKind.NEGATION):
             continue
         if found := statement.find(claimed, index):
             matches[index] = found
-        elif kind is not WordKind.CONTENT or not parents.find(claimed, index):
+        elif kind is WordKind.CONTENT and (known := [each for each in parents if each.find(claimed, index)]):
+            needed.update(known)
+        else:
             return False
     if sum(claimed.kinds[index] is WordKind.CONTENT for index in matches) < _MIN_CONTENT_WORDS:
         return False
+    if not _is_asserted(claimed, statement) or any(_denies(each, each in needed) for each in parents):
+        return False
+    if _has_same_words(claimed, statement):
+        return True
     nearest = _nearest_matches(matches)
     exchanged_roles = sum(not _has_role(claimed, statement, *pair) for pair in nearest.items())
     return (
-        _is_asserted(claimed, statement)
-        and _has_same_negations(claimed, statement, matches)
-        and _has_whole_names(claimed, statement, parents)
+        _has_same_negations(claimed, statement, matches)
+        and _has_whole_names(claimed, [statement, *parents])
+        and _has_same_subject(statement, matches)
+        and _has_same_columns(statement, nearest.values())
         and _is_one_part(statement, nearest.values())
         and _keeps_order(claimed, matches)
         and exchanged_roles < _MIN_EXCHANGED_ROLES
         and _has_same_directions(claimed, statement, nearest)
         and not _exchanges_parts(claimed, statement, matches)
     )
+
+
+def _has_same_words(claimed: Wording, statement: Wording) -> bool:
+    own, others = ([wording.text.parse.text[n] for n in wording.tokens] for wording in (claimed, statement))
+    return own == others
+
+
+def _denies(parent: Wording, is_needed: bool) -> bool:
+    """Return whether the lead of a list, or a heading that a claim has words of, has a negation."""
+    start, end = parent.spans[0]
+    is_lead = parent.text.original[start:end].rstrip(_AFTER_QUESTION).endswith(":")
+    return (is_needed or is_lead) and bool(parent.of_kind(WordKind.NEGATION))
+
+
+def _has_same_subject(statement: Wording, matches: WordMatches) -> bool:
+    """Return whether the claim has all significant words of the subject of each verb that it has."""
+    parse = statement.text.parse
+    known = {match for found in matches.values() for match in found}
+    indices = {n: index for index, n in enumerate(statement.tokens)}
+    for index, n in enumerate(statement.tokens):
+        if index in known or not statement.is_significant(index):
+            continue
+        token, seen = n, set[int]()
+        while token in indices and token not in seen:
+            seen.add(token)
+            head = int(parse.head[token])
+            if parse.dep[token] in _SUBJECTS:
+                verb = indices.get(head)
+                if verb is None or verb in known or not statement.is_significant(verb):
+                    return False
+            token = head
+    return True
+
+
+def _has_same_columns(statement: Wording, matches: Collection[int]) -> bool:
+    """Return whether a claim with the header of a column of a row has a cell of no other column."""
+    if len(statement.spans) == 1:
+        return True
+    original, (row, header) = statement.text.original, statement.spans
+    cells, headers = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
+    named, taken = list[tuple[int, set[str]]](), set[int]()
+    for index, n in enumerate(statement.tokens):
+        at = int(statement.text.parse.start[n])
+        is_header = header[0] <= at < header[1]
+        column = original.count("|", header[0] if is_header else row[0], at)
+        (headers if is_header else cells)[column] |= statement.forms[index]
+        if index in matches:
+            if is_header:
+                named.append((column, statement.forms[index]))
+            elif column > 1:
+                taken.add(column)
+    own = {
+        column
+        for column, forms in named
+        if all(forms.isdisjoint(others) for other, others in headers.items() if other != column)
+    }
+    return not own or taken <= own
 
 
 def _nearest_matches(matches: WordMatches) -> Mapping[int, int]:
@@ -285,14 +370,20 @@ def _nearest_matches(matches: WordMatches) -> Mapping[int, int]:
 
 
 def _is_asserted(claimed: Wording, statement: Wording) -> bool:
-    """Return whether a statement is no question, and has no hedge that the claim lacks."""
+    """Return whether a statement is no question, and has no hedge or limit that the claim lacks."""
     start, end = statement.spans[0]
     is_question = statement.text.original[start:end].rstrip(_AFTER_QUESTION).endswith("?")
-    return not is_question and statement.hedges() <= claimed.hedges()
+    return (
+        not is_question and statement.hedges() <= claimed.hedges() and statement.limits() <= claimed.limits()
+    )
 
 
 def _has_same_negations(claimed: Wording, statement: Wording, matches: WordMatches) -> bool:
-    """Return whether there are as many negations, each before or after the same word as in the claim."""
+    """Return whether there are as many negations, each next to the same word or of the same word.
+
+    Where there are any, the statement has no other words: which of several things is denied is more than a
+    parse tells.
+    """
 
     def is_same(own: int | None, other: int | None) -> bool:
         if own is None or other is None:
@@ -300,11 +391,22 @@ def _has_same_negations(claimed: Wording, statement: Wording, matches: WordMatch
         both = claimed.kinds[own], statement.kinds[other]
         return other in matches.get(own, ()) or both == (WordKind.NEGATION, WordKind.NEGATION)
 
+    def is_alike(own: int, other: int) -> bool:
+        heads = claimed.head(own), statement.head(other)
+        neighbours = zip(
+            claimed.significant_neighbours(own), statement.significant_neighbours(other), strict=True
+        )
+        return (None not in heads and is_same(*heads)) or any(is_same(*pair) for pair in neighbours)
+
     own, others = claimed.of_kind(WordKind.NEGATION), statement.of_kind(WordKind.NEGATION)
-    return len(own) == len(others) and all(
-        any(map(is_same, claimed.significant_neighbours(index), statement.significant_neighbours(other)))
-        for index, other in zip(own, others, strict=True)
+    if not own and not others:
+        return True
+    said = {match for found in matches.values() for match in found}
+    is_covered = all(
+        index in said or statement.kinds[index] in (WordKind.LIGHT, WordKind.NEGATION)
+        for index in range(len(statement.tokens))
     )
+    return is_covered and len(own) == len(others) and all(map(is_alike, own, others))
 
 
 def _is_one_part(statement: Wording, indices: Collection[int]) -> bool:
@@ -338,12 +440,12 @@ def _keeps_order(claimed: Wording, matches: WordMatches) -> bool:
     return last is not None
 
 
-def _has_whole_names(claimed: Wording, statement: Wording, parents: Wording) -> bool:
+def _has_whole_names(claimed: Wording, wordings: Sequence[Wording]) -> bool:
     """Return whether words that follow each other in a name of the claim do so in the statement too."""
     return all(
         any(
             match + 1 in wording.find(claimed, index + 1)
-            for wording in (statement, parents)
+            for wording in wordings
             for match in wording.find(claimed, index)
         )
         for index, (name, following) in enumerate(pairwise(claimed.names))

@@ -10,12 +10,13 @@ from itertools import pairwise
 from scoring.figures.calendar_periods import calendar_periods
 from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE, UNIT_SIGNS, UNIT_SIZES, parse_number
 from scoring.lexicon import Lexicon
+from scoring.lexicon.lexicon import ClockWords
 from scoring.text.clock_times import clock_times
 from scoring.text.prepared_text import PreparedText, Word, split_words
 
-#: What a reading is of besides the kinds of units: a time of day.
-CLOCK = "clock"
-_TEXT, _DIGITS, _DATE = "text", "digits", "date"
+#: What a reading is of besides the kinds of units: a time of day, a date (by its ordinal).
+CLOCK, DATE = "clock", "date"
+_TEXT, _DIGITS = "text", "digits"
 
 #: The tolerance between calendar months and a number of days or weeks.
 SECONDS_OF_MONTH = Fraction(365 * 86_400, 12)
@@ -137,7 +138,7 @@ def _literal_readings(text: PreparedText) -> Iterator[NumberReading]:
     if text.lexicon.figures:
         for time, start, end in calendar_periods(text.original, text.lexicon):
             if time.date:
-                yield NumberReading(_DATE, Fraction(time.date.toordinal()), start, end)
+                yield NumberReading(DATE, Fraction(time.date.toordinal()), start, end)
             if time.month:
                 yield NumberReading(None, Fraction(time.month), start, start)
 
@@ -307,8 +308,10 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
     for found in _TIME.finditer(original):
         if found.start() not in sure:
             yield from _time_readings(_possible_minutes(int(found[1]), int(found[2])), *found.span())
-    numbers = {each.start: each for each in quantities if not each.is_article and each.start not in sure}
     words = split_words(original)
+    for word in words:
+        yield from _named_time_readings(word, clock)
+    numbers = {each.start: each for each in quantities if not each.is_article and each.start not in sure}
     may_be_hours = {start: each for start, each in numbers.items() if _may_be_hour(each, text.lexicon)}
     cues = dict(_hour_cues(text, [*may_be_hours.values()]))
     for place, word in enumerate(words):
@@ -321,6 +324,14 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
         elif number.start in cues:
             yield from _time_readings(either, number.start, number.end, is_tentative=not cues[number.start])
         yield from _worded_time_readings(words, place, either, numbers, text.lexicon)
+
+
+def _named_time_readings(word: Word, clock: ClockWords) -> Iterator[NumberReading]:
+    """Yield noon and midnight."""
+    if word.text in clock.noons:
+        yield from _time_readings((_HALF_DAY,), word.start, word.end)
+    elif word.text in clock.midnights:
+        yield from _time_readings((0,), word.start, word.end)
 
 
 def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:

@@ -76,6 +76,8 @@ UNIT_SIZES = {
         MONEY: "cent 1/100 EUR 1 USD 1 GBP 1",
         SHARE: "permille 1/1000 percent 1/100",
         "length": "mm 1 cm 10 m 1000 km 1000000",
+        "weight": "mg 1 g 1000 kg 1000000 tonne 1000000000",
+        "volume": "ml 1 cl 10 dl 100 litre 1000",
         BYTES: "KB 1 MB 1000 GB 1000000 TB 1000000000",
     }.items()
     for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)

@@ -70,7 +70,8 @@ class ClaimWords:
       ("and").
     - ``implicit_negations``: words that deny like "not" ("impossible", "fail").
     - ``hedges``: words with which a sentence does not assert ("if", "plan", "whether"), unless one of
-      ``purposes`` follows ("if you want"). ``sequence``: words that make the order matter ("before").
+      ``purposes`` follows ("if you want"). ``limits``: words that limit what it says or take it back
+      ("only", "until", "instead"). ``sequence``: words that make the order matter ("before").
 
     Claimed actions ("I have reset it"):
 
@@ -92,6 +93,7 @@ class ClaimWords:
     conjunctions: frozenset[str]
     implicit_negations: frozenset[str]
     hedges: frozenset[str]
+    limits: frozenset[str]
     purposes: frozenset[str]
     sequence: frozenset[str]
     writers: frozenset[str]
@@ -141,6 +143,7 @@ class ClockWords:
     ``hours`` follow figures ("14.00 uur"); ``mornings`` and ``afternoons`` tell the half of the day ("am",
     "'s middags" without its "'s"); ``at`` precedes an hour that is no duration ("om 14 uur"). ``past`` and
     ``to`` join minutes and hour ("ten to five"), ``halves`` precede the hour half an hour away ("half tien").
+    ``noons`` and ``midnights`` are times by themselves.
     ``opens`` and ``since`` mark the first of opening hours, ``closes`` and ``until`` the last.
     """
 
@@ -151,6 +154,8 @@ class ClockWords:
     past: frozenset[str] = frozenset()
     to: frozenset[str] = frozenset()
     halves: frozenset[str] = frozenset()
+    noons: frozenset[str] = frozenset()
+    midnights: frozenset[str] = frozenset()
     opens: frozenset[str] = frozenset()
     since: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()

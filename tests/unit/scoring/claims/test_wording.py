@@ -24,6 +24,7 @@ def check(answer: str, text: str, language: str, title: str = "") -> CheckedClai
 LINK = "The link in the mail works for 24 hours. Administrators can renew an expired link on the Users page."
 STORE = "De beheerder verwijdert het account. Verplaats berichten van Concepten naar Archief."
 PLANS = "| Plan | Price | Users |\n|---|---|---|\n| Starter | € 7 | 3 |\n| Pro | € 11 | 5 |\n"
+ROOMS = "| Room | Price in May | Price in July |\n|---|---|---|\n| Single | € 50 | € 80 |"
 COLOURS = "Saved lines have a green bar, while unsaved lines have an orange bar."
 
 SAID = {
@@ -34,7 +35,7 @@ SAID = {
         "De proef duurt veertien dagen en telt 2 fasen.",
         "nl",
     ),
-    "light words": ("You can also simply renew an expired link on the Users page.", LINK, "en"),
+    "light words": ("Administrators can also simply renew an expired link on the Users page.", LINK, "en"),
     "separable verb": (
         "Schakel de melding uit bij Beheer.",
         "De melding kunt u uitschakelen bij Beheer.",
@@ -55,6 +56,7 @@ SAID = {
         "# Trash\n\nDeleted messages are kept for 30 days.",
         "en",
     ),
+    "row with its headers, of two columns": ("The price of the single room in July is € 80.", ROOMS, "en"),
     "row with its headers": ("The price of the Pro plan is € 11.", PLANS, "en"),
     "item with its lead-in": (
         "Een export bevat de facturen en klanten.",
@@ -195,6 +197,86 @@ UNTRUE_PAIRS = [
     ),
 ]
 
+# What a document says, and what it does not: other verbs, limits, halves, subjects, lists and tables.
+OTHER_THINGS = [
+    ("Op zondag is de helpdesk gesloten.", "De helpdesk is op zondag open.", "nl"),
+    ("The shop is shut on Monday mornings.", "The shop is open on Monday mornings.", "en"),
+    (
+        "The warning disappears after five seconds in the corner.",
+        "The warning appears after five seconds in the corner.",
+        "en",
+    ),
+    (
+        "De melding verdwijnt na vijf seconden in de hoek.",
+        "De melding verschijnt na vijf seconden in de hoek.",
+        "nl",
+    ),
+    (
+        "Customers lose their discount after a late payment.",
+        "Customers get their discount after a late payment.",
+        "en",
+    ),
+    (
+        "Klanten verliezen hun korting bij een late betaling.",
+        "Klanten krijgen korting bij een late betaling.",
+        "nl",
+    ),
+    ("Ignore the licence key from the e-mail.", "Enter the licence key from the e-mail.", "en"),
+    ("Haal de batterij uit de afstandsbediening.", "Plaats de batterij in de afstandsbediening.", "nl"),
+    ("Stop using the charger with the old battery.", "Use the charger with the old battery.", "en"),
+    ("Avoid sharing the password with colleagues.", "Share the password with colleagues.", "en"),
+    ("It is a myth that the battery lasts ten hours.", "The battery lasts ten hours.", "en"),
+    ("Het is een fabel dat de batterij tien uur meegaat.", "De batterij gaat tien uur mee.", "nl"),
+    ("The app used to cost € 5 per month.", "The app costs € 5 per month.", "en"),
+    ("Tot 2024 was de sauna gratis voor leden.", "De sauna is gratis voor leden.", "nl"),
+    ("Only admins can delete a project of the team.", "You can delete a project of the team.", "en"),
+    (
+        "Alleen beheerders kunnen een project van het team verwijderen.",
+        "Je kunt een project van het team verwijderen.",
+        "nl",
+    ),
+    ("Almost all customers pay by card.", "All customers pay by card.", "en"),
+    ("The parcel weighs less than 5 kilos.", "The parcel weighs 5 kilos.", "en"),
+    (
+        "Guests may park behind the hotel instead of the garage.",
+        "Guests may park in the garage.",
+        "en",
+    ),
+    ("The board voted against the merger.", "The board voted for the merger.", "en"),
+    ("De lade onder het bureau is voor pennen.", "De lade op het bureau is voor pennen.", "nl"),
+    ("Our competitor refunds the ticket within a week.", "We refund the ticket within a week.", "en"),
+    (
+        "The warranty is 5 years. The motor has a warranty of 10 years.",
+        "The warranty is 10 years.",
+        "en",
+    ),
+    (
+        "The router supports Wi-Fi 6, but it does not support mesh.",
+        "The router does not support Wi-Fi 6.",
+        "en",
+    ),
+    ("You can pay by card, but you cannot pay in cash.", "You cannot pay by card.", "en"),
+    ("Kampvuur is niet toegestaan, barbecueën wel.", "Barbecueën is niet toegestaan.", "nl"),
+    ("De sauna is niet gratis, maar het zwembad is gratis.", "Het zwembad is niet gratis.", "nl"),
+    (
+        "The following is not possible:\n\n- Export invoices to Excel",
+        "You can export invoices to Excel.",
+        "en",
+    ),
+    (
+        "# What the free edition lacks\n\n- Weekly backups\n- A logo of your own",
+        "The free edition has weekly backups.",
+        "en",
+    ),
+    (
+        "Doe dit nooit:\n\n1. Verwijder de map met de licentie.",
+        "Verwijder de map met de licentie.",
+        "nl",
+    ),
+    (ROOMS, "The price of the single room in July is € 50.", "en"),
+    (ROOMS, "In May the single room has a price of € 80.", "en"),
+]
+
 
 @pytest.mark.parametrize("case", SAID)
 def test_a_claim_is_supported_where_one_statement_has_it(case: str) -> None:
@@ -207,7 +289,7 @@ def test_a_claim_is_not_supported_by_like_words(case: str) -> None:
     assert check(*NOT_SAID[case]).status is not ClaimStatus.SUPPORTED
 
 
-@pytest.mark.parametrize(("text", "answer", "language"), UNTRUE_PAIRS)
+@pytest.mark.parametrize(("text", "answer", "language"), [*UNTRUE_PAIRS, *OTHER_THINGS])
 def test_a_claim_is_not_supported_where_the_same_words_say_something_else(
     text: str, answer: str, language: str
 ) -> None:
@@ -215,7 +297,9 @@ def test_a_claim_is_not_supported_where_the_same_words_say_something_else(
 
 
 @pytest.mark.parametrize(
-    ("text", "language"), sorted({(text, language) for text, _, language in UNTRUE_PAIRS if "?" not in text})
+    ("text", "language"),
+    # Of two things that one sentence says, one denied, neither is supported.
+    sorted({(text, language) for text, _, language in UNTRUE_PAIRS if not {"?", ";"} & set(text)}),
 )
 def test_what_a_document_says_is_supported_by_it(text: str, language: str) -> None:
     found = SCORER.score(Exchange("?", text, (Passage("d", text),), language))

@@ -77,6 +77,11 @@ def evidence(language, document, answer, question="?"):
         ("en", "On 2 May 2024, client 2.10.4.", "2/5/2024, client 2.10"),
         ("nl", "Open van 11.30 tot 13.30 uur.", "Van 11u30 tot 13h30."),
         ("nl", "Open tot 17.00 uur.", "Tot 5 bereikbaar."),
+        ("nl", "Van middernacht tot 12.00 uur.", "Van 0:00 tot 12 uur 's middags."),
+        ("en", "From noon on.", "From 12:00 on."),
+        ("en", "Shipping is free of charge.", "Shipping costs € 0."),
+        ("nl", "Tot 2 kg.", "Tot 2000 gram."),
+        ("en", "Two dozen.", "24"),
     ],
 )
 def test_a_number_is_known_by_any_reading_of_it(language, document, answer):
@@ -112,6 +117,11 @@ def test_what_no_reading_gives_is_unknown(language, document, answer, figure):
         ("", "Monthly price: € 29.", "€ 348 a year.", "348"),
         ("", "The annual fee is € 120.", "€ 10 monthly.", "10"),
         ("", "Half of the deposit, € 250, is returned.", "It is € 500 in all.", "500"),
+        ("", "Signed on 1 March 2026 for 14 days.", "It ends on 15 March 2026.", "15"),
+        ("", "Sold from 2019 on. It has 5 years of support.", "Until 2024.", "2024"),
+        ("", "A class of 12 girls and 15 boys.", "27 in all.", "27"),
+        ("", "A pack of 20 costs € 10.", "Each is € 0.50.", "0.50"),
+        ("", f"A fine is € 200. {'It is due at once. ' * 20}Pay early and it is 25% less.", "€ 150", "150"),
         ("How much for ten?", "One costs € 5.60, ten cost € 47.60.", "15% less than € 56.", "15"),
     ],
 )
@@ -126,3 +136,8 @@ def test_a_price_a_month_and_a_price_a_year_are_computed_from_compounds():
 @pytest.mark.parametrize("question", ["Can I come at 11?", "Open at 11 on Saturday?", "Come at eleven?"])
 def test_an_hour_that_the_question_names_is_known(question):
     assert evidence("en", "Open from 9:00 to 17:00.", "At 11:00 it is open.", question) == []
+
+
+def test_a_share_that_is_no_percentage_is_taken_only_of_amounts_beside_it():
+    text = f"The guarantee is 2 years. {'Have it cleaned. ' * 20}The pressure is 0.5 bar."
+    assert evidence("en", text, "You have 3 years.") == [("unknown_number", "3")]

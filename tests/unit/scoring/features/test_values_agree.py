@@ -166,3 +166,29 @@ def test_a_translation_is_not_compared():
     assert (found.agreement, found.document_index) == (ValueAgreement.DIFFERENT, 0)
     translated = replace(texts.answer, source=TranslationSource(texts.answer.original, ()))
     assert compared_values(replace(texts, answer=translated, _cache={})) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "language"),
+    [
+        (
+            "Exact wordt ondersteund. Twinfield wordt niet ondersteund.",
+            "Boekmaat koppelt met Twinfield.",
+            "nl",
+        ),
+        ("Boekmaat koppelt met Exact, AFAS en SnelStart.", "Boekmaat koppelt niet met Exact.", "nl"),
+    ],
+)
+def test_what_a_page_denies_or_lists_by_name_is_contradicted(text, sentence, language):
+    assert [kind for kind, _ in contradicted(sentence, text, language)] == ["contradicted_value"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Children over 12 may swim alone.", "Children under 12 may not swim alone."),
+        ("You can cancel an order within 3 days.", "No, you can cancel an order within 3 days."),
+    ],
+)
+def test_the_other_side_of_a_bound_and_a_no_that_answers_the_question_contradict_nothing(text, sentence):
+    assert contradicted(sentence, text) == []

@@ -90,7 +90,7 @@ WRONG = [
     ("day_first = true", 'day_first = "yes"', "day_first: is not true or false"),
     ('["mei"]', '["mei dag"]', "months: 'mei dag' is not one plain word"),
     ('["mei"]', '"mei"', "months: 'mei' is not a list"),
-    ('24 = ["24/7"', 'day = ["24/7"', "day: 'day' is neither a number nor a fraction"),
+    ('24 = ["twee dozijn"', 'day = ["twee dozijn"', "day: 'day' is neither a number nor a fraction"),
     ("perspective = [", "perspectives = [", "perspectives: is not a key of a lexicon"),
 ]
 
