@@ -1,8 +1,10 @@
 """The SQLite file of the document store, and the lock of its directory."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
 import structlog
@@ -40,6 +42,28 @@ def lock_directory(directory: Path, name: str, setting: str) -> IO[bytes]:
     raise InvalidSettings(
         f"{setting}: {directory} is in use by another worker; give each worker its own directory"
     )
+
+
+def check_writable(directory: Path, setting: str) -> None:
+    """Check that a directory can be created, or written to with all that is in it; leave nothing there.
+
+    Args:
+        directory: which a worker creates if it is missing.
+        setting: the setting of the directory, for messages.
+
+    Raises:
+        InvalidSettings: something in it cannot be read or written, or it cannot be created.
+    """
+    # A link that leads nowhere exists too: no directory can be created in its place.
+    existing = next(each for each in (directory, *directory.absolute().parents) if os.path.lexists(each))
+    try:
+        with TemporaryFile(dir=existing) as file:
+            file.write(b"x")
+    except OSError as error:
+        raise InvalidSettings(f"{setting}: cannot write to {directory}: {error.strerror}") from error
+    for path in directory.rglob("*"):
+        if not os.access(path, os.R_OK | os.W_OK, effective_ids=True):
+            raise InvalidSettings(f"{setting}: cannot write to {path}: it belongs to another user")
 
 
 APPLICATION_ID = 0x74677464  # "tgtd", marks the file as ours in SQLite's header

@@ -10,6 +10,8 @@ from dataclasses import replace
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
+from socket import AF_UNIX, socket
+from tempfile import TemporaryDirectory
 from time import time_ns
 from typing import Self, TypeVar
 
@@ -315,6 +317,19 @@ def _close_unused(job: asyncio.Future[Connection]) -> None:
     # Its result is not needed any more, but its pipe must be closed.
     if not job.cancelled() and job.exception() is None:
         job.result().close()
+
+
+def check_temporary_directory() -> None:
+    """Check that the fork server can put its socket in the directory for temporary files.
+
+    Raises:
+        InvalidSettings: no such directory can be written to, or its path is too long for a socket.
+    """
+    try:
+        with TemporaryDirectory(prefix="pymp-") as folder, socket(AF_UNIX) as listener:
+            listener.bind(f"{folder}/listener-12345678")
+    except OSError as error:
+        raise _no_fork_server(error) from error
 
 
 def _no_fork_server(error: OSError) -> Exception:

@@ -22,6 +22,7 @@ from streams.delivery.publisher import max_settling_seconds
 from streams.documents.company_terms import TermsUpdater, check_terms_file
 from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
+from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics
 from streams.observability.failures import (
@@ -117,9 +118,14 @@ def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], n
     stack.callback(task.cancel)
 
 
+def _check_files(settings: Settings) -> None:
+    check_writable(settings.documents.store, SETTING)
+    check_terms_file(settings)
+
+
 async def _run(settings: Settings) -> None:
     topics = Topics(settings.kafka.topic_prefix)
-    check_terms_file(settings)  # first, since nothing else is of use if it is wrong
+    _check_files(settings)  # first, since nothing else is of use if one of them is wrong
     await run_preflight_checks(settings)
     stopping = stop_signals(lambda name: log.info("worker_stops", signal=name))
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import DATABASE_NAME, not_usable
+from streams.documents.store_file import DATABASE_NAME, check_writable, not_usable
 from streams.documents.versions import DocumentChange
 from streams.kafka.topic_identity import TopicIdentity
 from streams.settings import InvalidSettings
@@ -190,6 +191,39 @@ def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> No
         DocumentStore(tmp_path / "file" / "store")
 
 
+@pytest.fixture
+def folder_of_anybody() -> Iterator[Path]:
+    """Give a folder that every user can reach, and act as one who is not root until the test is over."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder)
+        os.seteuid(os.getuid())
+
+
+def test_a_store_that_a_worker_can_use_is_left_as_it_was(folder_of_anybody: Path) -> None:
+    DocumentStore(folder_of_anybody / "store").close()
+    before = sorted(folder_of_anybody.rglob("*"))
+    check_writable(folder_of_anybody / "store", "documents.store")
+    check_writable(folder_of_anybody / "not" / "yet", "documents.store")
+    assert sorted(folder_of_anybody.rglob("*")) == before
+
+
+@pytest.mark.parametrize("foreign", ["documents.sqlite3", "faust"])
+def test_what_belongs_to_another_user_in_the_store_is_named(folder_of_anybody: Path, foreign: str) -> None:
+    (folder_of_anybody / foreign).mkdir(mode=0o500)
+    if os.getuid() == 0:
+        os.seteuid(65534)
+    with pytest.raises(InvalidSettings, match=f"^documents.store: cannot write to .*{foreign}: it belongs"):
+        check_writable(folder_of_anybody, "documents.store")
+
+
+@pytest.mark.parametrize("target", ["nowhere", "store"])
+def test_a_store_that_is_a_link_to_nowhere_or_itself_cannot_be_written(tmp_path: Path, target: str) -> None:
+    (tmp_path / "store").symlink_to(tmp_path / target)
+    with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
+        check_writable(tmp_path / "store", "documents.store")
+
+
 def test_a_store_whose_file_fails_raises_one_typed_error(store: DocumentStore) -> None:
     store.close()
     looks: list[Callable[[], object]] = [
@@ -291,6 +325,7 @@ def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_pa
 WRITER = """
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from tests.unit.documents.test_documents_store import ORIGIN, change
 from streams.documents.store import DocumentStore
 store = DocumentStore(Path(sys.argv[1]))
