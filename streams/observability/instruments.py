@@ -24,6 +24,7 @@ from opentelemetry.sdk.resources import Resource
 from prometheus_client import CollectorRegistry
 from prometheus_client.process_collector import ProcessCollector
 
+from scoring.text.language_detection import UNDETERMINED
 from scoring.values.scored_answer import SCORER_VERSION
 
 log = structlog.get_logger(__name__)
@@ -38,6 +39,22 @@ _MAX_LABEL_SETS = 1_000
 _UNITS = {"s": "_seconds", "By": "_bytes"}
 
 LabelValues = tuple[str, ...]
+
+#: Labels of a language that is not named, and of an unknown one. A chatbot may send any code.
+OTHER_LANGUAGE = "other"
+#: The languages of the lexicons in the package.
+SHIPPED_LANGUAGES = ("en", "nl")
+
+
+def language_label(language: str | None, named: Collection[str]) -> str:
+    """Return the label of a language: its code if it is among the named ones.
+
+    >>> language_label("nl", ("en", "nl")), language_label("xx", ("en", "nl")), language_label(None, ())
+    ('nl', 'other', 'und')
+    """
+    if not language:
+        return UNDETERMINED
+    return language if language in named else OTHER_LANGUAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,14 @@ from scoring.text.language_detection import UNDETERMINED
 from scoring.values.exchange import Decision, MessageType
 from scoring.values.rules import Reason
 from streams.observability.failures import Stage
-from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
+from streams.observability.instruments import (
+    ERROR_TYPE,
+    OTHER,
+    SHIPPED_LANGUAGES,
+    Instruments,
+    MetricLabel,
+    language_label,
+)
 from streams.pipeline.context import ContextSource
 
 #: The stages that are timed; dead letters have their own: :class:`streams.observability.failures.Stage`.
@@ -63,8 +70,6 @@ FAILURE_CODES: Final = {
 OTHER_MODEL: Final = "other"
 NO_MODEL: Final = "none"
 
-#: Languages that are judged without any setting; others are shown when they come.
-_LANGUAGES = ("en", "nl")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STAGE_SECONDS = (0.0005, 0.001, 0.0025, *_SECONDS)
 _LATENCY_SECONDS = (*_SECONDS, 300, 1800)
@@ -81,6 +86,7 @@ class AnswerMetrics:
         instruments: makes them.
         verdict_within: the objective for the time to a verdict, in seconds: a bound of its histogram.
         models: the chatbot's models that are label values; others are ``other``.
+        languages: the languages that are label values; others are ``other``.
         now: the clock that the times of records are compared with, in seconds since 1970.
     """
 
@@ -89,9 +95,11 @@ class AnswerMetrics:
         instruments: Instruments,
         verdict_within: float,
         models: Collection[str] = (),
+        languages: Collection[str] = SHIPPED_LANGUAGES,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._now = now
+        self._languages = languages
         self._models = (*models, NO_MODEL, OTHER_MODEL) if models else ()
         self._count_verdicts(instruments)
         self._count_failures(instruments)
@@ -113,7 +121,7 @@ class AnswerMetrics:
             _MESSAGE_TYPE,
             MetricLabel("language"),
             unit="{verdict}",
-            at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*_LANGUAGES, UNDETERMINED))),
+            at_zero=list(product(_DECISION.values, _MESSAGE_TYPE.values, (*self._languages, UNDETERMINED))),
         )
         self._by_model = instruments.counter(
             "truthgate.verdicts_by_model",
@@ -234,7 +242,8 @@ class AnswerMetrics:
 
     def count_verdict(self, verdict: Verdict, received_at: float | None = None) -> None:
         """Count a verdict that is acknowledged now; ``received_at`` is its answer's time, since 1970."""
-        self._verdicts.add(verdict.decision, verdict.message_type, verdict.language or UNDETERMINED)
+        language = language_label(verdict.language, self._languages)
+        self._verdicts.add(verdict.decision, verdict.message_type, language)
         if self._models:
             model = verdict.model or NO_MODEL  # another than these could be anything, without bounds
             self._by_model.add(verdict.decision, model if model in self._models else OTHER_MODEL)

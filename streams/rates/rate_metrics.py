@@ -1,9 +1,18 @@
 """Metrics of the rates."""
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
 
-from scoring.text.language_detection import UNDETERMINED
-from streams.observability.instruments import ERROR_TYPE, OTHER, Gauge, Instruments, LabelValues, MetricLabel
+from streams.observability.instruments import (
+    ERROR_TYPE,
+    OTHER,
+    SHIPPED_LANGUAGES,
+    Gauge,
+    Instruments,
+    LabelValues,
+    MetricLabel,
+    language_label,
+)
 from streams.rates.alert_thresholds import ThresholdState
 from streams.rates.rate_aggregator import AddResult
 from streams.rates.verdict_counts import ClosedWindow
@@ -34,7 +43,8 @@ class RateMetrics:
         failures: by a code or the class of the exception.
     """
 
-    def __init__(self, instruments: Instruments) -> None:
+    def __init__(self, instruments: Instruments, languages: Collection[str] = SHIPPED_LANGUAGES) -> None:
+        self._languages = languages
         self.leader = instruments.gauge(
             "truthgate.rates_leader",
             "Whether this worker computes the rates of the deployment (1) or another one does (0).",
@@ -81,11 +91,11 @@ class RateMetrics:
 
         Without scored answers there is no rate, and its bounds are 0 and 1.
         """
-        shown = {
-            (group.message_type, group.language or UNDETERMINED, window.spec.label): tally
-            for window in closed
-            for group, tally in window.tallies.items()
-        }
+        shown: defaultdict[LabelValues, Tally] = defaultdict(Tally)
+        for window in closed:
+            for group, tally in window.tallies.items():
+                language = language_label(group.language, self._languages)
+                shown[group.message_type, language, window.spec.label] += tally
         for gauge, read in self._of_rates:
             values = {labels: read(tally) for labels, tally in shown.items()}
             gauge.replace({labels: value for labels, value in values.items() if value is not None})

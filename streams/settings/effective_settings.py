@@ -201,7 +201,11 @@ _RULES: tuple[_UnusedRule, ...] = (
     (
         "telemetry.otlp_endpoint is not set",
         lambda s: not (s.telemetry.otlp_endpoint or _has_sdk_endpoint()),
-        tuple(f"telemetry.{name}" for name in TelemetrySettings.model_fields if name != "models"),
+        tuple(
+            f"telemetry.{name}"
+            for name in TelemetrySettings.model_fields
+            if name not in ("models", "languages")
+        ),
     ),
     (
         "health.stall_timeout_seconds is shorter",

@@ -43,6 +43,12 @@ class TelemetrySettings(SettingsSection):
         description="chatbot models (field `model` of the answer) whose verdicts are counted separately; "
         "others count as other, and a missing one as none",
     )
+    languages: tuple[Annotated[str, Field(pattern=r"^[a-z]{2}$")], ...] = Field(
+        (),
+        max_length=100,
+        description="languages that are label values besides those of lexicons, overrides and alerts; "
+        "others count as other",
+    )
     texts: bool = Field(
         False, description="include questions and answers in spans; off: no texts are exported"
     )

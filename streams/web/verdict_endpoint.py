@@ -82,8 +82,10 @@ log = structlog.get_logger(__name__)
 _TRACE_HEADERS = ("traceparent", "tracestate")
 #: What is in work at the end has its time limit, and so long more to be answered.
 _GRACE_SECONDS = 5.0
-#: Within that, so that who asks hears of a verdict that Kafka does not take.
-_PUBLISH_SECONDS = 4.0
+#: The producer of these verdicts gives up after so long, within the grace.
+PUBLISH_SECONDS = 4.0
+#: A producer that does not.
+_MARGIN_SECONDS = 0.5
 _UNSTORED = {"Cache-Control": "no-store"}
 _compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -231,7 +233,7 @@ class VerdictEndpoint:
         The process goes on: who asked has no verdict, and may ask again for the one with the same id.
         """
         try:
-            async with asyncio.timeout_at(ends + _PUBLISH_SECONDS):
+            async with asyncio.timeout_at(ends + PUBLISH_SECONDS + _MARGIN_SECONDS):
                 await publisher.publish(verdict, headers)
         except (InfrastructureFailure, TimeoutError) as failure:
             reason = str(failure) or "not in time"

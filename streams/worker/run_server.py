@@ -143,8 +143,8 @@ async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[
     refuse_wrong_topics([each for each in checks if each.spec.name in topics.outputs])
     codec = Codec(settings.encoding.schema_registry_url)
     await codec.prepare()
-    async with worker_components.open_publisher(settings) as publisher:
-        yield OutcomePublisher(codec, publisher, topics, traces)
+    async with worker_components.open_request_publisher(settings, codec, traces) as publisher:
+        yield publisher
 
 
 @asynccontextmanager

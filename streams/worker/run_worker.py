@@ -166,9 +166,16 @@ async def _run(settings: Settings) -> None:
                 settings, metrics, traces.stages, lambda: _partition_share(app, topics)
             )
         )
-        retriever = retrieval.retriever if retrieval else None
         way = worker_components.build_pipeline(
-            settings, board, documents, scorer, translation, retriever, ask_judges, metrics, traces.stages
+            settings,
+            board,
+            documents,
+            scorer,
+            translation,
+            retrieval.retriever if retrieval else None,
+            ask_judges,
+            metrics,
+            traces.stages,
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
         intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)
@@ -191,7 +198,10 @@ async def _run(settings: Settings) -> None:
 
         if await _wait_until_caught_up(documents, health, stopping):
             await _wait_until_prepared(settings, terms, retrieval, health, stopping)
-            await stack.enter_async_context(verdicts.serving(way, stopping.is_set, outcomes))
+            requested = await stack.enter_async_context(
+                worker_components.open_request_publisher(settings, codec, traces)
+            )
+            await stack.enter_async_context(verdicts.serving(way, stopping.is_set, requested))
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.set_waiting_for("the end", _longest_wait(settings))
     log.info("worker_stopped")

@@ -31,7 +31,9 @@ from streams.observability.stages import Stages
 from streams.pause.pause_follower import PauseFollower
 from streams.pause.pause_state import PauseState
 from streams.pipeline.context import DocumentLookup
+from streams.pipeline.intake import OutcomePublisher
 from streams.pipeline.pipeline import Pipeline, TracedRetriever
+from streams.pipeline.traces import AnswerTraces
 from streams.scorers.options import AsyncScorer, DisabledScorer, worker_options
 from streams.scorers.pool import ScoringPool
 from streams.search.service import Retrieval, open_retrieval
@@ -39,6 +41,7 @@ from streams.search.types import Retriever
 from streams.settings import Settings
 from streams.translating.opening import open_translation
 from streams.translating.step import TranslationStage
+from streams.web.verdict_endpoint import PUBLISH_SECONDS
 from streams.worker.process_lifetime import failure_callback
 from streams.worker.worker_metrics import WorkerMetrics
 
@@ -54,6 +57,24 @@ async def open_publisher(settings: Settings) -> AsyncIterator[Publisher]:
     options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
     async with open_producer(settings.kafka, **options) as producer:
         yield Publisher(producer, settings.kafka.delivery_timeout_seconds)
+
+
+@asynccontextmanager
+async def open_request_publisher(
+    settings: Settings, codec: Codec, traces: AnswerTraces
+) -> AsyncIterator[OutcomePublisher | None]:
+    """Open what publishes the verdicts that are requested over HTTP, if that is on.
+
+    It gives up before the client gets its 503: a verdict that waited for a broker must not be published
+    when the client has been told that it was not. Raises ServiceUnreachable.
+    """
+    if not settings.web.verdicts.publish:
+        yield None
+        return
+    seconds = min(settings.kafka.delivery_timeout_seconds, PUBLISH_SECONDS)
+    limited = settings.with_values("kafka", {"delivery_timeout_seconds": seconds})
+    async with open_publisher(limited) as publisher:
+        yield OutcomePublisher(codec, publisher, Topics(settings.kafka.topic_prefix), traces)
 
 
 @asynccontextmanager

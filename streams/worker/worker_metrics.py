@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
+from scoring.lexicon import load_lexicons
 from streams.delivery.publisher import KafkaMetrics
 from streams.documents.store import DocumentMetrics
 from streams.llm.budget import BudgetMetrics
 from streams.llm.endpoints.judge_metrics import JudgeMetrics
 from streams.llm.opinion_cache import OpinionCacheMetrics
 from streams.observability.health import Health
-from streams.observability.instruments import Instruments, ProcessMetrics
+from streams.observability.instruments import SHIPPED_LANGUAGES, Instruments, ProcessMetrics
 from streams.observability.otlp import is_export_enabled, metric_exporter
 from streams.observability.tracing import otel_resource, otel_setup_errors
 from streams.pause.pause_follower import PauseMetrics
@@ -41,6 +42,7 @@ class WorkerMetrics(Instruments):
     Args:
         verdict_within: the objective for the time to a verdict, in seconds.
         models: the chatbot's models that are label values; others are ``other``.
+        languages: the languages that are label values; others are ``other``.
         resource: what all of it is said of.
         readers: readers of the metrics besides ``registry``.
     """
@@ -51,10 +53,11 @@ class WorkerMetrics(Instruments):
         resource: Resource | None = None,
         readers: Sequence[MetricReader] = (),
         models: Collection[str] = (),
+        languages: Collection[str] = SHIPPED_LANGUAGES,
     ) -> None:
         super().__init__(resource, readers)
         self.begin_section("Answers and verdicts")
-        self.answers = AnswerMetrics(self, verdict_within, models)
+        self.answers = AnswerMetrics(self, verdict_within, models, languages)
         self.begin_section("Judging over HTTP")
         self.requests = RequestMetrics(self)
         self.begin_section("Pauses of sending")
@@ -62,7 +65,7 @@ class WorkerMetrics(Instruments):
         self.begin_section("Kafka")
         self.kafka = KafkaMetrics(self)
         self.begin_section("Rates and alerts")
-        self.rates = RateMetrics(self)
+        self.rates = RateMetrics(self, languages)
         self.begin_section("Scoring")
         self.scoring = ScoringMetrics(self)
         self.prepared_documents = ParseCacheMetrics(self)
@@ -101,11 +104,23 @@ def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
             otel_resource(settings.kafka),
             _readers(settings.telemetry),
             settings.telemetry.models,
+            _named_languages(settings),
         )
     try:
         yield metrics
     finally:
         metrics.close(_END_SECONDS)
+
+
+def _named_languages(settings: Settings) -> list[str]:
+    """Return the languages that a lexicon or a setting names."""
+    named = {
+        *load_lexicons(settings.scoring.lexicons),
+        *settings.telemetry.languages,
+        *(override.language for override in settings.policy.overrides if override.language),
+        *(threshold.language for threshold in settings.alerts.thresholds if threshold.language),
+    }
+    return sorted(named)
 
 
 def _readers(settings: TelemetrySettings) -> list[MetricReader]:

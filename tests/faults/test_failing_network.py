@@ -4,7 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from aiohttp import ClientSession
 
+from schemas import ChatbotAnswer, to_json
 from streams.embedded import EmbeddedKafka
 from streams.kafka.topics import create_topics
 from streams.observability.failures import EXIT_UNREACHABLE
@@ -12,9 +14,13 @@ from streams.settings import Settings
 from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot
+from tests.support.commands import truthgate, variables
+from tests.support.http_service import ADDRESS
 from tests.support.ledger import read_until_settled, sample_answers
+from tests.support.records import eventually
+from tests.support.sendable_answers import sendable_answers, sending
 from tests.support.tcp_proxy import TcpProxy
-from tests.support.workers import Supervised, Worker, changed
+from tests.support.workers import Server, Supervised, Worker, changed
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -89,3 +95,37 @@ async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer
     ledger.assert_settled(answers)
     assert set(supervised.exit_codes) <= {EXIT_UNREACHABLE}
     report(ledger, answers, faults=1)
+
+
+@pytest.mark.parametrize("process", [Worker, Server])
+async def test_a_verdict_that_the_client_was_refused_is_not_published_later(
+    process: type[Worker], proxy: TcpProxy, direct: Settings, tmp_path: Path
+) -> None:
+    first, refused = sendable_answers(2, "refused")
+    serving = sending(changed(_behind(proxy, direct), web={"verdicts": {"anonymous": True, "publish": True}}))
+    with process(serving, tmp_path) as running:
+        await asyncio.to_thread(running.wait_ready)
+        async with ClientSession(running.address) as session:
+
+            async def status(answer: ChatbotAnswer) -> int:
+                async with session.post(ADDRESS, json=to_json(answer)) as response:
+                    return response.status
+
+            assert await status(first) == 200
+            proxy.half_open()
+            assert await status(refused) == 503
+            paused = await asyncio.to_thread(
+                truthgate, "pause", "--reason", "wrong", "--by", "anna", environment=variables(direct)
+            )
+            assert paused.returncode == 0, paused.stderr
+            proxy.restore()
+            await eventually(lambda: "sending_paused" in running.log, "it knows of the pause")
+
+            async def is_published_again() -> bool:
+                return await status(refused) == 200
+
+            await eventually(is_published_again, "the brokers have it")
+    ledger = await read_until_settled(direct, [first, refused])
+    decided = {verdict.answer_id: verdict.decision for verdict in ledger.verdicts}
+    assert decided == {first.answer_id: "auto_send", refused.answer_id: "review"}
+    assert len(ledger.verdicts) == len(decided)

@@ -95,6 +95,7 @@ def _environment(server: LibreTranslate, folder: Path) -> dict[str, str]:
         "TRUTHGATE_TRANSLATION__PROVIDER": "libretranslate",
         "TRUTHGATE_TRANSLATION__BASE_URL": server.url,
         "TRUTHGATE_DOCUMENTS__STORE": str(folder / "store"),
+        "TRUTHGATE_SCORING__TIMEOUT_SECONDS": "60",  # none is slow: a busy machine is
     }
 
 

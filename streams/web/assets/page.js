@@ -35,6 +35,7 @@ const typeName = (code) => (code === "all" ? "All message types" : words(code));
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
 const number = (value) => value.toLocaleString("en");
 const answers = (count) => `answer${count === 1 ? "" : "s"}`;
+const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 const span = (s) => (s % 3600 === 0 ? `${s / 3600}h` : s % 60 === 0 ? `${s / 60}m` : `${s}s`);
 
 function languageName(code) {
@@ -535,7 +536,7 @@ function sections({ texts, explanation, excerpt }) {
     section("Language models", ...verdict.opinions.map((said) => {
       const item = opinion(said);
       item.append(...said.evidence.map(spanRead), el("p", { class: "when" },
-        `prompts ${said.prompt_version}, ${number(said.requests)} requests, ${number(said.tokens_in)} tokens in, ${number(said.tokens_out)} out, ${said.seconds.toFixed(1)} s${said.cost === null ? "" : `, cost ${said.cost}`}`));
+        `prompts ${said.prompt_version}, ${counted(said.requests, "request")}, ${counted(said.tokens_in, "token")} in, ${number(said.tokens_out)} out, ${said.seconds.toFixed(1)} s${said.cost === null ? "" : `, cost ${said.cost}`}`));
       return item;
     })),
     section("Policy", el("li", {}, `version ${policy.version}`), ...thresholds(policy.thresholds)),
@@ -561,7 +562,7 @@ function contextTold({ missing_context_ids: missing, context_source: source }) {
 }
 
 const whole = (told) => `${day(Date.parse(told))} ${clock(Date.parse(told))}`;
-const lasting = (s) => (s < 60 ? `${s.toFixed(3)} s` : `${s < 86400 ? "" : `${number(Math.floor(s / 86400))} days, `}${new Date(s * 1000).toISOString().slice(11, 19)}`);
+const lasting = (s) => (s < 60 ? `${s.toFixed(3)} s` : `${s < 86400 ? "" : `${counted(Math.floor(s / 86400), "day")}, `}${new Date(s * 1000).toISOString().slice(11, 19)}`);
 const placed = ({ start, end }) => `${start}–${end}`;
 const versioned = ({ document_id, version }) => `${document_id}${version ? ` version ${version}` : ""}`;
 

@@ -448,7 +448,7 @@ async def test_a_hostile_answer_in_a_batch_costs_the_others_of_the_batch_nothing
     """The first answer is large, hence alone; the others wait and are parsed together."""
     large = replace(HARMLESS, answer=HARMLESS.answer + "\n" * 70_000)
     others = [replace(HARMLESS, answer=f"Klik op **Nieuw {n}**.") for n in range(7)]
-    async with ScoringPool("paper", 1, 2, options) as pool:
+    async with ScoringPool("paper", 1, 6, options) as pool:
         asked = [large, *others[:3], hostile(culprit), *others[3:]]
         outcomes = await asyncio.wait_for(
             asyncio.gather(*(pool.score(each, ()) for each in asked), return_exceptions=True), PATIENCE

@@ -1,6 +1,7 @@
 """What is counted and measured is shown alike to Prometheus and by OTLP, and never holds up the work."""
 
 import math
+import string
 import threading
 import time
 from collections.abc import Iterator
@@ -103,6 +104,24 @@ def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
     assert counted == {"gpt-7": 2, "other": 2, "none": 2}
     page = generate_latest(metrics.registry).decode()
     assert not [word for word in ("somebody", "third-model", "secret") if word in page]
+
+
+def test_languages_that_are_not_named_are_counted_and_rated_together() -> None:
+    metrics = WorkerMetrics(languages=("de", "en", "nl"))
+    invented = [f"{a}{b}" for a in "pqrst" for b in string.ascii_lowercase]
+    for language in ("de", *invented):
+        metrics.answers.count_verdict(replace(VERDICT, language=language))
+    tallies = {RateGroup("binary", language): TALLY for language in ("nl", "", *invented[:3])}
+    metrics.rates.set_rates([replace(CLOSED, tallies=tallies)])
+    counted = {"decision": "blocked", "message_type": "binary"}
+    assert shown(metrics, "truthgate_verdicts_total", language="de", **counted) == 1
+    assert shown(metrics, "truthgate_verdicts_total", language="other", **counted) == len(invented)
+    scored = {
+        dict(labels)["language"]: value
+        for (name, labels), value in samples(metrics).items()
+        if name == "truthgate_hallucination_rate_scored_answers"
+    }
+    assert scored == {"nl": TALLY.scored, "und": TALLY.scored, "other": 3 * TALLY.scored}
 
 
 def test_without_models_nothing_is_told_by_model() -> None:
