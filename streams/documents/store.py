@@ -274,20 +274,20 @@ class DocumentMetrics:
         )
         self._terms = instruments.gauge(
             "truthgate.company_terms",
-            "Terms in the company's vocabulary.",
+            "Company terms.",
             "None: fewer than 20 documents.",
             MetricLabel("language"),
             unit="{term}",
         )
         self.terms_age = instruments.gauge(
             "truthgate.company_terms_age",
-            "Time since the company's terms last agreed with the documents or their file.",
+            "Time since the company terms last agreed with the documents or their file.",
             "The log line `company_terms_failed`.",
             unit="s",
         )
         self.terms_failures = instruments.counter(
             "truthgate.company_terms_failures",
-            "Failed attempts to build or read the company's terms.",
+            "Failures to build or read the company terms.",
             "The log line `company_terms_failed`; `company_terms.file`.",
         )
 

@@ -315,21 +315,21 @@ class BudgetMetrics(BudgetObserver):
     def __init__(self, instruments: Instruments) -> None:
         self._used = instruments.counter(
             "truthgate.judge_budget_used",
-            "What this worker used to ask for opinions: requests, and tokens of requests and replies.",
+            "Budget that this worker used for opinions: requests, and tokens of requests and replies.",
             "`judges.budget`; `gen_ai_client_token_usage` by model.",
             _OF,
         )
         self._left = instruments.gauge(
             "truthgate.judge_budget_left",
-            "What is left of this worker's share of the budget in the current minute and day of UTC, for "
-            "each limit that is set; 0 while it owns no partitions.",
+            "Budget left of this worker's share in the current minute and UTC day, for each limit that is "
+            "set; 0 while it owns no partitions.",
             "0: answers in doubt go to review, degraded judge_budget_spent; `judges.budget`.",
             MetricLabel("window", ("minute", "day")),
             _OF,
         )
         self._refused = instruments.counter(
             "truthgate.judge_budget_refusals",
-            "Opinions that were not asked for because too little was left. Priority first: both labels can "
+            "Opinions that were not requested because too little was left. Priority first: both labels can "
             "decide; second: only one can.",
             "`truthgate_judge_budget_left`; `judges.budget`; `policy.ask`.",
             MetricLabel("priority", tuple(Priority)),
@@ -337,7 +337,7 @@ class BudgetMetrics(BudgetObserver):
         )
         self._errors = instruments.counter(
             "truthgate.judge_budget_errors",
-            "Failures to store what was spent; a restart would spend it again.",
+            "Failures to store the used budget; after a restart it would be spent again.",
             "The log line `judge_budget_not_stored`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],

@@ -140,7 +140,7 @@ class OpinionCacheMetrics(OpinionCacheObserver):
             "truthgate.opinion_cache_lookups",
             "Opinions looked up before judges are asked. hit: found in the file; shared: another answer is "
             "asking for the same opinion; miss: not found.",
-            "hit: answers that are delivered again.",
+            "hit: answers that were delivered again.",
             MetricLabel("result", tuple(OpinionLookup)),
             unit="{opinion}",
         )

@@ -87,7 +87,7 @@ def _endpoints(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="A language model does not reply: {{ $labels.gen_ai_request_model }}",
         description="{{ $value | humanizePercentage }} of the requests of the last 15 minutes failed. "
-        "Answers in doubt go to review, degraded judge_unavailable; none is sent or blocked for it.",
+        "Answers in doubt go to review, degraded judge_unavailable; none is sent or blocked because of it.",
     )
     yield AlertingRule(
         name="TruthgateJudgeSlow",
@@ -95,8 +95,8 @@ def _endpoints(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="A language model takes too long: {{ $labels.gen_ai_request_model }}",
         description="{{ $value | humanizePercentage }} of the requests of the last 15 minutes had no reply "
-        f"in time: all for one answer may take {limit} (judges.timeout_seconds). Answers in doubt wait so "
-        "long, and then go to review, degraded judge_unavailable.",
+        f"in time: all for one answer may take {limit} (judges.timeout_seconds). Answers in doubt wait "
+        "that long, and then go to review, degraded judge_unavailable.",
     )
 
 
@@ -135,7 +135,7 @@ def _budget(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateJudgeBudgetSpent",
         expression=f"{refused} >= {_MIN_REFUSED}",
         for_seconds=deployment.scaled_minutes(10),
-        summary="Answers in doubt are not asked about: priority {{ $labels.priority }}",
+        summary="Judges are not asked about answers in doubt: priority {{ $labels.priority }}",
         description="For {{ $value | humanize }} opinions of the last 15 minutes too little of judges.budget "
         "was left. Their answers go to review, degraded judge_budget_spent.",
     )
@@ -168,8 +168,8 @@ def kafka_silent_alert(deployment: Deployment) -> AlertingRule:
         description="Workers that have had no answer from Kafka for "
         f"{promql_duration(health.kafka_timeout_seconds)} (health.kafka_timeout_seconds): {{{{ $value }}}}. "
         "They judge nothing; answers wait in Kafka, and none is lost. After "
-        f"{promql_duration(health.stall_timeout_seconds)} (health.stall_timeout_seconds) a worker ends "
-        "itself, exit code 3, and its successor tries anew.",
+        f"{promql_duration(health.stall_timeout_seconds)} (health.stall_timeout_seconds) a worker "
+        "exits with code 3, and its successor tries again.",
     )
 
 
@@ -215,7 +215,7 @@ def _documents(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateBadDocuments",
         expression=f"{increase('truthgate_bad_documents_total')} > 0",
         severity="info",
-        summary="Help documents are published that cannot be read",
+        summary="Unreadable help documents are published",
         description="{{ $value | humanize }} in 15 minutes, counted by every worker. Each replaces the older "
         "version of its document, so answers based on it go to review.",
     )
@@ -224,7 +224,7 @@ def _documents(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=f"{increase('truthgate_retrieval_index_failures_total')} >= {_FAILURES}",
         summary="The search index cannot be updated",
         description="{{ $value | humanize }} failures in 15 minutes. Answers without context are "
-        "searched in an outdated index, and go to review.",
+        "looked up in an outdated index, and go to review.",
     )
     yield AlertingRule(
         name="TruthgateCompanyTermsFailing",
@@ -280,6 +280,6 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(5),
         summary="The rates are ahead of the clock",
         description="The age of their watermark is {{ $value | humanizeDuration }}: a clock is or was wrong. "
-        "Windows close before their time, and their verdicts come as late corrections, which "
-        "alerts.thresholds do not see. Answers are still judged.",
+        "Windows close too early, and their verdicts come as late corrections, which "
+        "alerts.thresholds ignore. Answers are still judged.",
     )

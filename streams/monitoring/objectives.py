@@ -29,7 +29,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 @dataclass(frozen=True, slots=True)
 class BurnRate:
-    """A pair of windows in seconds, and how many times too fast both spend the budget of 30 days."""
+    """A pair of windows in seconds, and the burn rate of both; at 1 the budget lasts 30 days."""
 
     long: int
     short: int
@@ -167,9 +167,9 @@ def _alert(deployment: Deployment, objective: Objective, rate: BurnRate) -> Aler
         severity=rate.severity,
         summary=objective.summary,
         description=(
-            f"{{{{ $value | humanizePercentage }}}} in the last {promql_duration(rate.long)}, where the "
-            f"objective allows {objective.budget * 100:.4g}%: the error budget of 30 days is spent more than "
-            f"{rate.factor:g} times too fast, and {objective.consequence}."
+            f"{{{{ $value | humanizePercentage }}}} in the last {promql_duration(rate.long)}; the objective "
+            f"allows {objective.budget * 100:.4g}%. The burn rate is above {rate.factor:g} (at 1 the error "
+            f"budget lasts 30 days), and {objective.consequence}."
         ),
         labels={"objective": objective.key.removeprefix("truthgate_"), "window": promql_duration(rate.long)},
     )

@@ -58,8 +58,8 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateWorkerRestarting",
         expression=f"{deployment.over_time('changes', 'process_start_time_seconds', 30 * 60)} >= {_RESTARTS}",
         summary="Worker {{ $labels.instance }} restarts repeatedly",
-        description="{{ $value }} starts in 30 minutes. A worker ends itself when something fails that "
-        "every answer needs; its unfinished answers are judged again, so verdicts repeat.",
+        description="{{ $value }} starts in 30 minutes. A worker exits when something fails that every "
+        "answer needs; its unfinished answers are judged again, so verdicts repeat.",
     )
     lag = deployment.aggregate("max", deployment.series("truthgate_consumer_lag"), "partition")
     age = deployment.aggregate("max", deployment.series("truthgate_commit_age_seconds"), "partition")
@@ -70,7 +70,7 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         summary="Partition {{ $labels.partition }} is stalled",
         description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
         f"{{{{ $value | humanizeDuration }}}}. After {promql_duration(stall)} (health.stall_timeout_seconds) "
-        "the worker ends itself, and its successor continues.",
+        "the worker exits, and its successor continues.",
     )
 
 
@@ -107,9 +107,9 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateNoAnswers",
         expression=unless_kafka_is_silent(deployment, f"({quiet})"),
         for_seconds=deployment.scaled_minutes(5),
-        summary="No answers come from the chatbot",
+        summary="No answers arrive from the chatbot",
         description="None has come for half an hour, and none waits; a week ago some came at this time. The "
-        "chatbot may be down, or publish them elsewhere: past the gate, if it sends them all the same.",
+        "chatbot may be down, or publish elsewhere and bypass the gate.",
     )
     yield AlertingRule(
         name="TruthgateLagGrowing",
@@ -131,7 +131,7 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         name="TruthgateScoringSaturated",
         expression=f"{busy} / {processes} > {_SATURATED} and {queue} > 1",
         for_seconds=deployment.scaled_minutes(10),
-        summary="The scoring processes are full",
+        summary="The scoring processes are saturated",
         description="They were busy for {{ $value | humanizePercentage }} of the last 10 minutes, and "
         "answers wait for one. Verdicts come later, and there is no room for a peak.",
     )
@@ -144,7 +144,7 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(10),
         summary="Many answers cannot be checked: {{ $labels.code }}",
         description="{{ $value | humanizePercentage }} of the verdicts of the last 15 minutes are degraded "
-        "{{ $labels.code }}. They go to review: people have more to do, and customers wait.",
+        "{{ $labels.code }}. They go to review: reviewers have more to do, and customers wait.",
     )
     letters = deployment.increase(DEAD_LETTERS, by="stage")
     yield AlertingRule(
@@ -167,8 +167,8 @@ def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
         for_seconds=deployment.scaled_minutes(4 * 60),
         severity="info",
         summary="Sending is paused: message type {{ $labels.message_type }}, language {{ $labels.language }}",
-        description="For more than 4 hours, what would be sent has gone to review: people have more to do, "
-        "and customers wait. The pause may have been forgotten.",
+        description="For more than 4 hours answers that would be sent have gone to review: reviewers have "
+        "more to do, and customers wait. The pause may have been forgotten.",
     )
     known = deployment.aggregate("min", deployment.series("truthgate_pauses_known"), "instance")
     yield AlertingRule(
@@ -176,6 +176,6 @@ def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
         expression=unless_kafka_is_silent(deployment, f"{known} == 0", "instance"),
         for_seconds=deployment.scaled_minutes(1),
         summary="Worker {{ $labels.instance }} does not know the pauses",
-        description="It cannot read the pauses, so it sends nothing by itself: what it would send goes to "
-        "review.",
+        description="It cannot read the pauses, so it sends nothing automatically: answers that it would "
+        "send go to review.",
     )

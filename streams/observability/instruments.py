@@ -274,8 +274,8 @@ def _observations(definition: MetricDefinition, values: Mapping[LabelValues, flo
 
 
 _LOOK_AT_MEMORY = "`flow.max_in_flight`; scoring processes are not counted here."
-_LOOK_AT_START = "The last log lines before it."
-_LOOK_AT_FILES = "Growing numbers of open files and connections."
+_LOOK_AT_START = "The last log lines before the start."
+_LOOK_AT_FILES = "Leaked files and connections, if it keeps growing."
 
 
 class ProcessMetrics:
@@ -285,13 +285,13 @@ class ProcessMetrics:
         self._collector = ProcessCollector(registry=None)
         self.ready = instruments.gauge(
             "truthgate.ready",
-            "Whether the worker can judge answers (1), as `/readyz` says.",
+            "Whether the worker can judge answers (1), as `/readyz` reports.",
             "The reason in `/readyz`; the log.",
         )
         self._build = instruments.gauge(
             "truthgate.build_info",
-            "The running versions: always 1.",
-            "More than one version: a deployment under way.",
+            "1, with the running versions as labels.",
+            "More than one version: a deployment in progress.",
             MetricLabel("version"),
             MetricLabel("python"),
         )
@@ -308,7 +308,7 @@ class ProcessMetrics:
             ("process.virtual_memory", "By", "Virtual memory of the process.", _LOOK_AT_MEMORY),
             ("process.start_time", "s", "Start time of the process, since 1970.", _LOOK_AT_START),
             ("process.open_fds", "", "Open file descriptors.", _LOOK_AT_FILES),
-            ("process.max_fds", "", "Maximum number of open file descriptors.", "The limit of the system."),
+            ("process.max_fds", "", "Maximum number of open file descriptors.", "The system's limit."),
         ):
             family = name.replace(".", "_") + _UNITS.get(unit, "")
             instruments.gauge(name, meaning, look_at, unit=unit).set_function(self._reading(family))

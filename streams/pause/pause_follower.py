@@ -160,8 +160,8 @@ class PauseMetrics:
     def __init__(self, instruments: Instruments) -> None:
         self._pauses = instruments.gauge(
             "truthgate.pauses",
-            "Pauses in force, by operators and by the settings: always 1; `all` is any message type or "
-            "language.",
+            "1 for each pause in force, by operators or by the settings; the label `all` means any message "
+            "type or language.",
             "`truthgate paused` shows who and why; `policy.pause`.",
             MetricLabel("message_type"),
             MetricLabel("language"),
@@ -169,7 +169,7 @@ class PauseMetrics:
         )
         self._known = instruments.gauge(
             "truthgate.pauses_known",
-            "Whether the worker knows the pauses (1); if not (0), it sends nothing by itself.",
+            "Whether the worker knows the pauses (1); if not (0), it sends nothing automatically.",
             "The log lines `pauses_unknown` and `pause_unreadable`; the brokers.",
         )
 

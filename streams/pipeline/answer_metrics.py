@@ -80,7 +80,7 @@ _MESSAGE_TYPE = MetricLabel("message_type", tuple(kind.value for kind in Message
 
 
 class AnswerMetrics:
-    """The instruments of the way of an answer.
+    """The instruments of the pipeline.
 
     Args:
         instruments: makes them.
@@ -109,13 +109,13 @@ class AnswerMetrics:
     def _count_verdicts(self, instruments: Instruments) -> None:
         self.received = instruments.counter(
             "truthgate.answers",
-            "Answers received from the broker, repeated deliveries too.",
+            "Answers received from the broker, including repeated deliveries.",
             "0 while `truthgate_consumer_lag` grows: the log, `/healthz`, the brokers.",
             unit="{answer}",
         )
         self._verdicts = instruments.counter(
             "truthgate.verdicts",
-            "Verdicts published and acknowledged, or given over HTTP.",
+            "Verdicts published and acknowledged, or returned over HTTP.",
             "More blocked: `truthgate_hallucination_rate`; more for review: `truthgate_degraded_total`.",
             _DECISION,
             _MESSAGE_TYPE,
@@ -125,9 +125,9 @@ class AnswerMetrics:
         )
         self._by_model = instruments.counter(
             "truthgate.verdicts_by_model",
-            "The same by the model that wrote the answer: one of `telemetry.models`, `other`, or `none`. "
-            "Nothing is counted where no models are set.",
-            "One model blocked or sent to review more than the others: its prompts, its documents.",
+            "Verdicts by the model that wrote the answer: one of `telemetry.models`, `other`, or `none`. "
+            "Nothing is counted if no models are set.",
+            "One model is blocked or reviewed more than others: its prompts, its documents.",
             _DECISION,
             MetricLabel("model"),
             unit="{verdict}",
@@ -142,7 +142,7 @@ class AnswerMetrics:
         )
         self._contexts = instruments.counter(
             "truthgate.contexts",
-            "Verdicts by where the passages came from that they rest on.",
+            "Verdicts by the source of their passages.",
             "none: the chatbot sends no context, and nothing was found: `truthgate_documents`.",
             MetricLabel("source", tuple(source.value for source in ContextSource)),
             unit="{verdict}",
@@ -150,8 +150,7 @@ class AnswerMetrics:
 
         self._opinions = instruments.counter(
             "truthgate.opinions",
-            "Opinions of language models in verdicts, by method and by what they say: the label, or "
-            "why there is none.",
+            "Opinions of language models in verdicts, by method and label, or the reason for having none.",
             "malformed, cut_off: the model or `max_tokens` in `judges.chain`; disagreement: another method.",
             MetricLabel("method"),
             MetricLabel("says"),
@@ -161,7 +160,7 @@ class AnswerMetrics:
 
         self._paused = instruments.counter(
             "truthgate.verdicts_paused",
-            "Verdicts for review that would have been sent but for a pause.",
+            "Verdicts for review that would have been sent without a pause.",
             "sending_paused: `truthgate_pauses`; pauses_unknown: `truthgate_pauses_known`.",
             MetricLabel("reason", tuple(reason.value for reason in PAUSE_REASONS)),
             unit="{verdict}",
@@ -170,7 +169,7 @@ class AnswerMetrics:
     def _count_failures(self, instruments: Instruments) -> None:
         self._degraded = instruments.counter(
             "truthgate.degraded",
-            "Verdicts on which something could not be checked, by what; one verdict may have several codes.",
+            "Verdicts for which a check could not be made, by check; one verdict may have several codes.",
             "context_missing, documents_stale: `truthgate_documents`; retrieval_unavailable: "
             "`truthgate_retrieval_complete`; translation_unavailable: `truthgate_translation_breaker`; "
             "verifier_timeout, verifier_failed: the span `verifier` and `scoring.verifier`; "
@@ -182,7 +181,7 @@ class AnswerMetrics:
         )
         self._dead_letters = instruments.counter(
             "truthgate.dead_letters",
-            "Answers sent to the dead letters, by where they failed and of what.",
+            "Answers that became dead letters, by stage and error.",
             "The log line `dead_letter`; `truthgate dead-letters list`.",
             MetricLabel("stage", tuple(stage.value for stage in Stage)),
             ERROR_TYPE,
@@ -202,7 +201,7 @@ class AnswerMetrics:
         )
         self._stage_duration = instruments.histogram(
             "truthgate.stage_duration",
-            "Time that one stage of an answer's way took, waiting included.",
+            "Time of one stage of the pipeline, waiting included.",
             "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_timeout_seconds`, the search; "
             "translate: `truthgate_translation_call_seconds`; publish: the brokers.",
             MetricLabel("stage", STAGES),
@@ -213,7 +212,7 @@ class AnswerMetrics:
             "truthgate.verdict_latency",
             "Time from the timestamp of an answer's record, or its request, to its verdict, by the clocks of "
             "sender and worker; one bucket ends at `objectives.verdict_within_seconds`.",
-            "`truthgate_consumer_lag` (waiting for the worker), `truthgate_answer_duration_seconds` (in it).",
+            "`truthgate_consumer_lag` (before the worker), `truthgate_answer_duration_seconds` (in it).",
             bounds=sorted({*_LATENCY_SECONDS, verdict_within}),
             unit="s",
         )
@@ -227,16 +226,16 @@ class AnswerMetrics:
         )
         self._lag = instruments.gauge(
             "truthgate.consumer_lag",
-            "Answers behind the end of a partition that this worker owns, while Kafka answers.",
-            "`truthgate_scoring_processes_busy`: all of them, more workers; none, "
-            "`truthgate_commit_age_seconds`. Gone: `truthgate_kafka_up`.",
+            "Answers behind the end of each partition that this worker owns, while Kafka answers.",
+            "`truthgate_scoring_processes_busy`: all busy, add workers; none, "
+            "`truthgate_commit_age_seconds`. Absent: `truthgate_kafka_up`.",
             MetricLabel("partition"),
             unit="{answer}",
         )
         self._commit_age = instruments.gauge(
             "truthgate.commit_age",
             "Time since the committed offset of a lagging partition last moved, while Kafka answers.",
-            "At `health.stall_timeout_seconds` the worker ends itself; the log, the brokers.",
+            "At `health.stall_timeout_seconds` the worker exits; the log, the brokers.",
             MetricLabel("partition"),
             unit="s",
         )

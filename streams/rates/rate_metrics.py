@@ -48,12 +48,12 @@ class RateMetrics:
         self.leader = instruments.gauge(
             "truthgate.rates_leader",
             "Whether this worker computes the rates of the deployment (1) or another one does (0).",
-            "The sum over all workers is 1, except for a moment when the leader changes; the logs of the "
-            "worker with partition 0 of the answers.",
+            "The sum over all workers is 1, except briefly when the leader changes; the log of the worker "
+            "with partition 0 of the answers.",
         )
         self.verdicts = instruments.counter(
             "truthgate.rates_verdicts",
-            "Verdicts that the leader read, by result: counted; already known (duplicate); counted in a "
+            "Verdicts that the leader read, by outcome: counted; already known (duplicate); counted in a "
             "final window (late); too old for any window (expired); not a verdict (unreadable).",
             "late: `rates.allowed_lateness_seconds`; expired: the chatbot's clock, "
             "`rates.retention_seconds`, a long outage.",

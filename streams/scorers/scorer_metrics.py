@@ -21,7 +21,7 @@ class ScoringMetrics:
         )
         self._busy = instruments.gauge(
             "truthgate.scoring_processes_busy",
-            "Scoring processes that have an answer or are being replaced.",
+            "Scoring processes that score an answer or are being replaced.",
             "All busy for long: `truthgate_scoring_queue`; the log line `scoring_process_replaced`.",
             unit="{process}",
         )
@@ -48,14 +48,14 @@ class ParseCacheMetrics:
         self._documents = instruments.counter(
             "truthgate.prepared_documents",
             "Documents that answers were scored against, by where their parse was found: in the memory of "
-            "the scoring process, in the worker's file (disk), or nowhere (miss).",
+            "the scoring process, in the worker's parse cache (disk), or nowhere (miss).",
             "miss: new documents; `scoring.parse_cache_mib`.",
             MetricLabel("cache", ("memory", "disk", "miss")),
             unit="{document}",
         )
         self._errors = instruments.counter(
             "truthgate.prepared_file_errors",
-            "Failures to use the file of parsed documents.",
+            "Failures to use the parse cache.",
             "The log line `prepared_file_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],

@@ -16,33 +16,33 @@ class RetrievalMetrics:
     def __init__(self, instruments: Instruments) -> None:
         self._indexed = instruments.gauge(
             "truthgate.retrieval_documents",
-            "Documents in the index of retrieval.",
+            "Documents in the search index.",
             "`truthgate_documents`, which it approaches; `retrieval.embedder`.",
             unit="{document}",
         )
         self._pending = instruments.gauge(
             "truthgate.retrieval_documents_pending",
-            "Documents that are still to be put into the index of retrieval, or removed from it.",
+            "Documents still to be added to the search index, or removed from it.",
             "`truthgate_retrieval_index_failures_total`; the log line `retrieval_index_progress`.",
             unit="{document}",
         )
         self._complete = instruments.gauge(
             "truthgate.retrieval_complete",
-            "Whether the index has had every document (1); until then answers without context go to review. "
-            "Absent where retrieval is off.",
+            "Whether the search index has had every document (1); until then answers without context go to "
+            "review. Absent if retrieval is off.",
             "`truthgate_retrieval_documents_pending`.",
         )
         self._indexed.set(0)
         self._pending.set(0)
         self.failures = instruments.counter(
             "truthgate.retrieval_index_failures",
-            "Failed updates of the index of retrieval.",
+            "Failed updates of the search index.",
             "The log line `retrieval_index_failed`; disk space, the embeddings endpoint.",
         )
         self.indexed = instruments.counter(
             "truthgate.retrieval_documents_indexed",
-            "Documents embedded and put into the index of retrieval.",
-            "Many without new documents: the index was built anew (log line `retrieval_index_built_anew`).",
+            "Documents embedded and added to the search index.",
+            "Many without new documents: the index was rebuilt (log line `retrieval_index_built_anew`).",
             unit="{document}",
         )
 

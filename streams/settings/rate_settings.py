@@ -52,15 +52,12 @@ class RatesSettings(SettingsSection):
         ),
         min_length=1,
         max_length=8,
-        description="each with another size",
+        description="each of a different size",
     )
-    allowed_lateness_seconds: Seconds = Field(
-        60, description="time after its end at which a window becomes final"
-    )
+    allowed_lateness_seconds: Seconds = Field(60, description="how long after its end a window becomes final")
     retention_seconds: Seconds = Field(
         3600,
-        description="time after its end for which a window accepts corrections; at least "
-        "allowed_lateness_seconds",
+        description="how long after its end a window accepts corrections; at least allowed_lateness_seconds",
     )
     idle_after_seconds: Seconds = Field(
         10, description="a partition without verdicts for this long does not delay the watermark"
@@ -103,7 +100,7 @@ class AlertSettings(SettingsSection):
     thresholds: tuple[AlertThreshold, ...] = Field(
         (AlertThreshold(name="hallucination-rate", window_seconds=3600, rate=0.2, severity="critical"),),
         max_length=1_000,
-        description="each with another name; unset: one on the longest of rates.windows",
+        description="each with a different name; unset: one on the longest of rates.windows",
     )
 
     @field_validator("thresholds")

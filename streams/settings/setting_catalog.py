@@ -20,17 +20,17 @@ from streams.settings.settings_base import variable_name
 
 POLICY_DESCRIPTIONS: Final = {
     "version": "name of this policy in verdicts; a hash is appended if it differs from the default policy",
-    "auto_send_at": "scores of at least this are sent; 5: none, not even 5, only what a rule sends",
-    "block_below": "scores below this are blocked; 1: none, only what a rule blocks",
+    "auto_send_at": "scores of at least this are sent; 5: none, not even 5; only rules send",
+    "block_below": "scores below this are blocked; 1: none; only rules block",
     "unscored": "decision on message types that the profile does not score",
     "refusal": "decision on an answer that says that it has none: never blocked",
-    "declined": "decision on such an answer if a judge says that it is right: never blocked",
+    "declined": "decision on an answer that says that it has none, if a judge agrees: never blocked",
     "overrides": "other values for a message type, a language, or both; the last match applies",
     "ask": "decisions or reasons about which judges are asked",
     "ask_never": "reasons about which judges are never asked",
     "send_confidence": "minimum confidence of an opinion that an answer is true, to send it",
     "block_confidence": "minimum confidence of an opinion that an answer is untrue, to block it",
-    "pause": "on: nothing is sent automatically; it goes to review instead",
+    "pause": "on: nothing is sent automatically; answers go to review instead",
 }
 
 #: Placeholders in names: a freely chosen key, and any entry of a list.
@@ -106,7 +106,10 @@ def _of_field(name: str, field: FieldInfo) -> Iterator[Setting]:
         return
     inner = strip_optional(field.annotation)
     kind = f"{_words(field.annotation)}{_limits(field.metadata)}"
-    yield Setting(name, kind, _default(field), field.description or "", field.is_required())
+    description = field.description or ""
+    # A validator fills in a field whose description says what unset means.
+    required = field.is_required() and "unset:" not in description
+    yield Setting(name, kind, _default(field), description, required)
     placeholder = ANY_ENTRY if get_origin(inner) is tuple else f".{ANY_KEY}"
     for part in filter(None, map(section_type, get_args(inner))):
         yield from _of_model(f"{name}{placeholder}", part)

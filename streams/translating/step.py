@@ -47,8 +47,8 @@ class TranslationMetrics(TranslationObserver):
     def __init__(self, instruments: Instruments) -> None:
         self._translations = instruments.counter(
             "truthgate.translations",
-            "Answers that were to be translated, by how that ended: translated, not_needed, unexpected (a "
-            "defect), or what was at fault.",
+            "Answers that needed translation, by outcome: translated, not_needed, unexpected (a bug), or the "
+            "error.",
             "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
             MetricLabel("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
             unit="{answer}",
@@ -62,7 +62,7 @@ class TranslationMetrics(TranslationObserver):
         )
         self._calls = instruments.histogram(
             "truthgate.translation_call",
-            "Time of one call to the translator, by how it ended.",
+            "Time of one call to the translator, by outcome.",
             "The translator's load; `translation.timeout_seconds`.",
             MetricLabel("outcome", ("translated", *_FAULTS)),
             bounds=_BUCKETS,
@@ -70,21 +70,21 @@ class TranslationMetrics(TranslationObserver):
         )
         self._lookups = instruments.counter(
             "truthgate.translation_cache_lookups",
-            "Sentences of documents looked up in the cache of translations.",
+            "Sentences of documents looked up in the translation cache.",
             "miss: documents that changed.",
             MetricLabel("result", ("hit", "miss")),
         )
         self._breaker = instruments.gauge(
             "truthgate.translation_breaker",
-            "State of the circuit breaker before the translator: 1 for the present one. Closed where nothing "
-            "is translated.",
-            "open: answers are judged as they are and go to review, degraded "
-            "translation_unavailable; whether the translator answers.",
+            "State of the translator's circuit breaker: 1 for the current one; closed if nothing is "
+            "translated.",
+            "open: answers are judged untranslated and go to review, degraded translation_unavailable; "
+            "whether the translator responds.",
             MetricLabel("state", _STATES),
         )
         self._cache_errors = instruments.counter(
             "truthgate.translation_cache_errors",
-            "Times that the cache of translations could not be used.",
+            "Failures to use the translation cache.",
             "The log line `translation_cache_failed`; disk space and permissions at `documents.store`.",
             ERROR_TYPE,
             at_zero=[(OTHER,)],

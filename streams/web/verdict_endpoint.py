@@ -53,8 +53,8 @@ class RequestMetrics:
     def __init__(self, instruments: Instruments) -> None:
         self._duration = instruments.histogram(
             "http.server.request.duration",
-            "Time from a request for a verdict to its answer, by status and, without a verdict, by what is "
-            "wrong; its count is that of the requests.",
+            "Time from a request for a verdict to its response, by status and, without a verdict, by error; "
+            "its count is the number of requests.",
             "429: `truthgate_requests_in_flight`, `truthgate_scoring_queue`; 500, 503: the log lines "
             "`answer_not_judged`, `request_failed`, `verdict_not_published`; slow: "
             "`truthgate_stage_duration_seconds` by stage.",
@@ -67,8 +67,8 @@ class RequestMetrics:
         )
         self.in_flight = instruments.gauge(
             "truthgate.requests_in_flight",
-            "Requests for verdicts that are in work.",
-            "At 64: `truthgate_scoring_queue`, more processes or replicas.",
+            "Requests for verdicts in progress.",
+            "At 64: `truthgate_scoring_queue`; add processes or replicas.",
             unit="{request}",
         )
 

@@ -34,41 +34,35 @@ class ProblemType:
         return f"{_TYPE}{self.code}"
 
 
-INVALID_JSON: Final = ProblemType("invalid_json", 400, "The body is no JSON object in UTF-8.")
-INCOMPLETE_BODY: Final = ProblemType("incomplete_body", 400, "The body ended before its end.")
+INVALID_JSON: Final = ProblemType("invalid_json", 400, "The body is not a JSON object in UTF-8.")
+INCOMPLETE_BODY: Final = ProblemType("incomplete_body", 400, "The body is incomplete.")
 UNAUTHORIZED: Final = ProblemType(
-    "unauthorized", 401, "The token is missing or is another one.", {"WWW-Authenticate": "Bearer"}
+    "unauthorized", 401, "Missing or invalid token.", {"WWW-Authenticate": "Bearer"}
 )
-NOT_FOUND: Final = ProblemType("not_found", 404, "There is nothing at this address.")
-METHOD_NOT_ALLOWED: Final = ProblemType("method_not_allowed", 405, "This address does not take that method.")
+NOT_FOUND: Final = ProblemType("not_found", 404, "There is nothing at this path.")
+METHOD_NOT_ALLOWED: Final = ProblemType("method_not_allowed", 405, "This path does not support the method.")
 BODY_TIMEOUT: Final = ProblemType(
-    "body_timeout", 408, "The body did not come in time.", {"Connection": "close"}
+    "body_timeout", 408, "The body did not arrive in time.", {"Connection": "close"}
 )
-BODY_TOO_LARGE: Final = ProblemType("body_too_large", 413, "The body is larger than is read.")
+BODY_TOO_LARGE: Final = ProblemType("body_too_large", 413, "The body is too large.")
 UNSUPPORTED_MEDIA_TYPE: Final = ProblemType(
     "unsupported_media_type",
     415,
-    "The body is no plain JSON.",
+    "The content type is not uncompressed JSON.",
     {"Accept-Post": "application/json", "Accept-Encoding": "identity"},
 )
-INVALID_RECORD: Final = ProblemType(
-    "invalid_record", 422, "A field is missing, or has a value that it cannot have."
-)
-UNKNOWN_FIELD: Final = ProblemType("unknown_field", 422, "There are fields that an answer does not have.")
+INVALID_RECORD: Final = ProblemType("invalid_record", 422, "A field is missing or has an invalid value.")
+UNKNOWN_FIELD: Final = ProblemType("unknown_field", 422, "There are unknown fields.")
 TOO_MANY_IN_FLIGHT: Final = ProblemType(
-    "too_many_in_flight", 429, "As many are judged as may be at once.", _SOON
+    "too_many_in_flight", 429, "The maximum number of answers is being judged.", _SOON
 )
-NOT_JUDGED: Final = ProblemType(
-    "not_judged", 500, "This answer cannot be judged, now or later: do not send it."
-)
-INTERNAL_ERROR: Final = ProblemType(
-    "internal_error", 500, "Something failed that should not: do not send it."
-)
+NOT_JUDGED: Final = ProblemType("not_judged", 500, "This answer can never be judged: do not send it.")
+INTERNAL_ERROR: Final = ProblemType("internal_error", 500, "Internal error: do not send the answer.")
 NOT_READY: Final = ProblemType(
-    "not_ready", 503, "It is starting, stopping, or cannot judge any more.", _LATER
+    "not_ready", 503, "The service is starting, stopping, or can no longer judge.", _LATER
 )
 NOT_PUBLISHED: Final = ProblemType(
-    "not_published", 503, "Kafka does not take the verdict: do not send it, and ask again.", _LATER
+    "not_published", 503, "Kafka does not accept the verdict: do not send the answer; retry.", _LATER
 )
 
 #: All of them, in the order above, which is that of their status.

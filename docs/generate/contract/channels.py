@@ -19,8 +19,8 @@ from streams.kafka.topics import Topics
 
 _CONVERSATION = "The answer's `conversation_id`: answers of one conversation stay in order."
 _VERDICT_REPEATS = (
-    "A repeat has the same `verdict_id`, which depends on `answer_id` alone: drop what you have seen. It may "
-    "stand on another verdict topic, where what the decision rests on has changed."
+    "A repeat has the same `verdict_id`, which depends only on `answer_id`: drop ids that you have seen. It "
+    "may be on another verdict topic, if a document, a pause or the policy has changed."
 )
 _READ_COMMITTED = "Written in transactions: read with `isolation.level=read_committed`."
 
@@ -41,10 +41,10 @@ class Channel:
         name: its name without prefix, in letters that AsyncAPI takes for a key.
         address: its full name.
         direction: which way its records go.
-        title: what it carries, in a few words.
-        about: what to know of it, in sentences.
+        title: its content, in a few words.
+        about: notes for its readers and writers, in sentences.
         key: what its keys are, in a sentence.
-        record_type: the record; None: something else, which ``about`` tells.
+        record_type: the record; None: not a record of the contract; see ``about``.
         headers: those that are written.
         json: whether JSON is read, too, where ``encoding.json_input`` is on.
     """
@@ -61,7 +61,7 @@ class Channel:
 
 
 def channels(topics: Topics) -> tuple[Channel, ...]:
-    """Give all topics, those that others write first."""
+    """Return all topics, inputs first."""
     return (*_inputs(topics), *_outputs(topics), *_internal(topics))
 
 
@@ -71,7 +71,7 @@ def _inputs(topics: Topics) -> Iterator[Channel]:
         "answers",
         topics.answers,
         Direction.IN,
-        "Answers of the chatbot, to be judged",
+        "Answers of the chatbot to be judged",
         "Each ends in one verdict or one dead letter, and may be judged more than once. A null value becomes "
         "a dead letter.",
         _CONVERSATION,
@@ -83,8 +83,8 @@ def _inputs(topics: Topics) -> Iterator[Channel]:
         "documents",
         topics.documents,
         Direction.IN,
-        "Help documents that answers are judged by",
-        "Compacted: of each key the newest record is kept; a null value (tombstone) deletes the document.",
+        "Help documents that answers are compared with",
+        "Compacted: the newest record of each key is kept; a null value (tombstone) deletes the document.",
         "The `document_id`.",
         KnowledgeDocument,
         optional,
@@ -94,8 +94,8 @@ def _inputs(topics: Topics) -> Iterator[Channel]:
         "ratings",
         topics.ratings,
         Direction.IN,
-        "What reviewers say of answers",
-        "Kept for later; nothing reads it yet.",
+        "Ratings of answers by reviewers",
+        "Reserved; nothing reads it yet.",
         "The `answer_id`.",
         HumanRating,
         optional,
@@ -119,8 +119,7 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
         topics.rates,
         Direction.OUT,
         "Rates of untrue answers in windows of event time",
-        f"{_READ_COMMITTED} A window is published again while it changes: of the records of one window the "
-        "last one holds.",
+        f"{_READ_COMMITTED} A window is published again while it changes: its last record counts.",
         "The `message_type`.",
         RateWindow,
         published,
@@ -129,7 +128,7 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
         "hallucinationAlerts",
         topics.rate_alerts,
         Direction.OUT,
-        "Rates that crossed a threshold, or came back",
+        "Rates that rose above a threshold, or fell below it again",
         f"{_READ_COMMITTED} A repeat has the same `alert_id` and `status`.",
         "The `message_type`, or `all`.",
         RateAlert,
@@ -139,10 +138,10 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
         "answersDeadLetters",
         topics.dead_letters,
         Direction.OUT,
-        "What could not be judged, as it came",
-        "Key, value and headers are those of the original; the `dlq.` headers say why. Records of "
-        "`documents` that cannot be used come here, too, from every worker.",
-        "The key of the original, any bytes or none.",
+        "Records that could not be judged, unchanged",
+        "Key, value and headers are those of the original; the `dlq.` headers give the cause. Every worker "
+        "also writes the unusable records of `documents` here.",
+        "The original's key: any bytes, or none.",
         None,
         DEAD_LETTER,
     )
@@ -156,7 +155,7 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "Pauses of sending by operators",
         "Written by `truthgate pause` and `resume`, always in the Avro single-object encoding; compacted, "
         "one partition, and a null value ends the pause of its key.",
-        "Message type and language, such as `instruction/nl`; `*` stands for any.",
+        "Message type and language, such as `instruction/nl`; `*` means any.",
         Pause,
         EVENT,
     )
@@ -164,8 +163,8 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "hallucinationRatesState",
         topics.rates_state,
         Direction.INTERNAL,
-        "How far the verdicts are counted",
-        "Between workers; its format changes with releases. Compacted, one partition.",
+        "The progress of counting verdicts",
+        "Used by workers only; its format may change with any release. Compacted, one partition.",
         "Internal.",
         None,
     )

@@ -28,14 +28,14 @@ EVENT: Final = (
     Header("ce_specversion", "The version of CloudEvents.", "1.0", values=("1.0",)),
     Header(
         "ce_id",
-        "Names the event: the same where it is published again.",
+        "The event's id; a repeat has the same.",
         "6b8a4d0e-2f0c-5a53-9e0f-0f6d3a4c1b7e",
     ),
-    Header("ce_type", "What it is: `truthgate.` and the record's name.", "truthgate.Verdict"),
-    Header("ce_source", "What sent it.", "/truthgate/worker"),
+    Header("ce_type", "The record's name after `truthgate.`.", "truthgate.Verdict"),
+    Header("ce_source", "What published it.", "/truthgate/worker"),
     Header(
         "content-type",
-        "Avro in either encoding: the first byte of the value says which.",
+        "Avro in either encoding; the value's first byte identifies it.",
         "application/avro",
         values=("application/avro",),
     ),
@@ -46,18 +46,18 @@ PUBLISHED: Final = (
     *EVENT,
     Header(
         "ce_time",
-        "When it came to be (RFC 3339): `scored_at` of a verdict, `window_end` of a window or an alert.",
+        "The event's time (RFC 3339): `scored_at` of a verdict, `window_end` of a window or an alert.",
         "2026-03-02T09:15:01.250000Z",
     ),
     Header(
         "ce_subject",
-        "What it is about: `answer_id` of a verdict, `message_type` of a window, `alert_id` of an alert.",
+        "`answer_id` of a verdict, `message_type` of a window, `alert_id` of an alert.",
         "answer-42",
     ),
     Header(
         "ce_dataschema",
-        f"The schema it was written with: `{SCHEMA_URN}`, the record's name and the schema's fingerprint in "
-        "the order of its bytes; the same in both encodings.",
+        f"The writer's schema: `{SCHEMA_URN}`, the record's name and the schema's fingerprint in byte order; "
+        "the same in both encodings.",
         f"{SCHEMA_URN}truthgate.Verdict:43d7a86253f6cfb7",
     ),
 )
@@ -76,24 +76,24 @@ TRACE: Final = (
 DEAD_LETTER: Final = (
     Header(
         dead_letters.ERROR_CLASS,
-        "Why: a stable code such as `unknown_fingerprint`, or the name of an exception.",
+        "The cause: a stable code such as `unknown_fingerprint`, or the name of an exception.",
         "unknown_format",
     ),
     Header(
         dead_letters.ERROR_MESSAGE,
-        "The same in a sentence, which may quote the record.",
+        "The cause as a sentence, which may quote the record.",
         "the 3 bytes are neither Avro nor JSON",
     ),
     Header(
-        dead_letters.STAGE, "Where on its way it was.", "decode", values=tuple(stage.value for stage in Stage)
+        dead_letters.STAGE, "The stage that failed.", "decode", values=tuple(stage.value for stage in Stage)
     ),
-    Header(dead_letters.TOPIC, "The topic that it came from.", "answers"),
-    Header(dead_letters.PARTITION, "Its partition there, a decimal number.", "0"),
-    Header(dead_letters.OFFSET, "Its offset there, a decimal number.", "42"),
-    Header(dead_letters.ATTEMPTS, "How often it was tried, over all replays.", "1"),
+    Header(dead_letters.TOPIC, "The record's original topic.", "answers"),
+    Header(dead_letters.PARTITION, "Its original partition, a decimal number.", "0"),
+    Header(dead_letters.OFFSET, "Its original offset, a decimal number.", "42"),
+    Header(dead_letters.ATTEMPTS, "How often it was tried, replays included.", "1"),
     Header(
         dead_letters.FIRST_FAILED_AT,
-        "When it failed for the first time (ISO 8601).",
+        "When it first failed (ISO 8601).",
         "2026-03-02T09:15:01.250000+00:00",
     ),
     Header(
@@ -104,7 +104,7 @@ DEAD_LETTER: Final = (
     ),
     Header(
         dead_letters.VALUE_BYTES,
-        "The size of a value that no topic of dead letters takes; the value is null then.",
+        "The size of a value that is too large for the topic of dead letters; the value is then null.",
         "1048577",
         always=False,
     ),

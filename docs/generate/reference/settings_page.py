@@ -13,23 +13,24 @@ PAGE: Final = ROOT / "streams" / "settings" / "README.md"
 _BEGINNING: Final = """\
 # Settings
 
-This page is made from the code (`python -m docs.generate`); a test compares them.
+This page is generated from the code (`python -m docs.generate`); a test compares them.
 
-Every setting is an environment variable or an entry of a TOML file, named by `TRUTHGATE_CONFIG` or
-`--config`; the environment wins. `web.port` is `TRUTHGATE_WEB__PORT`, and in the file `port` of the table
-`[web]`. Lists and tables are JSON in a variable: `TRUTHGATE_POLICY__ASK='["middle_score"]'`. A misspelt
-setting stops the start.
+Every setting is an environment variable or an entry of a TOML file named by `TRUTHGATE_CONFIG` or `--config`;
+the environment wins. `web.port` is `TRUTHGATE_WEB__PORT`, and in the file `port` of the table `[web]`. Lists
+and tables are JSON in a variable: `TRUTHGATE_POLICY__ASK='["middle_score"]'`. A misspelt setting stops the
+start.
 
-- `truthgate settings list` says what is on this page; `--toml` writes a sample file.
-- `truthgate settings show` says what is in force, without secrets, and where each setting comes from.
-- `truthgate settings check` says what is wrong, and what is set and changes nothing.
+- `truthgate settings list` prints this page's contents; `--toml` writes a sample file.
+- `truthgate settings show` prints the values in force, without secrets, and where each comes from.
+- `truthgate settings check` prints errors, and settings that have no effect.
 
-`[]` is an entry of a list, `<name>` a name of your choice. No default: unset, or as the meaning says.
+`[]` is an entry of a list, `<name>` a name of your choice. Without a default a setting is unset, or as its
+meaning says.
 """
 
 
 def render(settings: Iterable[Setting]) -> str:
-    """Give the page, in Markdown."""
+    """Return the page, in Markdown."""
     return "\n".join([_BEGINNING, *_sections(settings)])
 
 

@@ -1,7 +1,6 @@
 """The page of metrics, from the definitions that the worker itself uses.
 
-They stand before the log lines, which are written by hand there: each event with its fields in the order of
-the call.
+The log lines after them are written by hand: each event with its fields in the order of the call.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,37 +12,36 @@ from streams.observability.instruments import MetricDefinition, MetricLabel
 PAGE: Final = ROOT / "streams" / "observability" / "README.md"
 
 _BEGINNING = """\
-# What a worker tells
+# Metrics and log lines
 
-The metrics are made from the code (`python -m docs.generate`), the log lines are written here;
-tests compare both with what a worker exports and logs.
+The metrics are generated from the code (`python -m docs.generate`), the log lines are written here;
+tests compare both with a worker's exports and logs.
 
 ## Metrics
 
-Every worker serves its metrics to Prometheus at `/metrics`, and sends the same by OTLP every
-15 seconds (`OTEL_METRIC_EXPORT_INTERVAL`) where `telemetry.otlp_endpoint` is set. Both
-come from one definition:
-`truthgate.x` in OTLP is `truthgate_x` in Prometheus, followed by its unit (`_seconds`, `_bytes`) and, of a
-counter, by `_total`; the label `error.type` is `error_type` there. What OTLP says of the resource
-(`service.name`, `service.instance.id` ...) is `target_info` in Prometheus. A histogram appears with its first
-value, a gauge with labels when there is something to show; counters begin at 0 wherever their labels are
-known beforehand. `_OTHER` is a value that is none of the known ones. Gauges about rates and alerts are those
-of one worker of a deployment, its leader. `OTEL_SDK_DISABLED=true` switches all metrics off, those at
-`/metrics` too; `OTEL_METRICS_EXPORTER=none` those by OTLP.
+Every worker serves its metrics to Prometheus at `/metrics`, and exports the same metrics by OTLP every
+15 seconds (`OTEL_METRIC_EXPORT_INTERVAL`) if `telemetry.otlp_endpoint` is set. `truthgate.x` in OTLP is
+`truthgate_x` in Prometheus, followed by its unit (`_seconds`, `_bytes`) and, for a counter, by `_total`; the
+label `error.type` is `error_type` there. Attributes of the OTLP resource (`service.name`,
+`service.instance.id` ...) are in `target_info` in Prometheus. A histogram appears with its first value, and a
+gauge with labels only while it has values; counters start at 0 for labels that are known in advance. `_OTHER`
+is any unknown value. Only one worker of a deployment, the leader, exports gauges about rates and alerts.
+`OTEL_SDK_DISABLED=true` turns all metrics off, including `/metrics`; `OTEL_METRICS_EXPORTER=none` only those
+by OTLP.
 """
 
 _LOG_LINES = "## Log lines\n"
 
 
 def render(sections: Mapping[str, Sequence[MetricDefinition]], page: str) -> str:
-    """Give the page, in Markdown, with these metrics and its log lines as they are."""
+    """Return the page, in Markdown, with these metrics and its log lines unchanged."""
     return "\n".join([_BEGINNING, *_metrics(sections), page[page.index(_LOG_LINES) :]])
 
 
 def _metrics(sections: Mapping[str, Sequence[MetricDefinition]]) -> Iterator[str]:
     for heading, definitions in sections.items():
         yield f"### {heading}\n"
-        yield "| Prometheus | OTLP | Type | Unit | Labels | Meaning | When it moves, look at |"
+        yield "| Prometheus | OTLP | Type | Unit | Labels | Meaning | When it changes, check |"
         yield "|---|---|---|---|---|---|---|"
         yield from map(_row, definitions)
         yield ""

@@ -6,7 +6,7 @@
 {{- fail (printf "autoscaling.maxReplicas %d is more than settings.topics.partitions %d: the workers beyond would be idle" $most $partitions) -}}
 {{- end -}}
 {{- if gt (int .Values.autoscaling.minReplicas) $most -}}
-{{- fail (printf "autoscaling.minReplicas %d is more than the %d that there may be" (int .Values.autoscaling.minReplicas) $most) -}}
+{{- fail (printf "autoscaling.minReplicas %d is more than the maximum of %d" (int .Values.autoscaling.minReplicas) $most) -}}
 {{- end -}}
 {{- $most -}}
 {{- end -}}

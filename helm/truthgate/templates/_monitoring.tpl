@@ -8,7 +8,7 @@
 {{- $found = get ($found | default dict) . -}}
 {{- end -}}
 {{- if not (or (kindIs "invalid" $found) (eq (toString $found) "") (eq (toJson $found) (toJson .default))) -}}
-{{- fail (printf "settings.%s is not the default, and the alerts are made of it: write them with `truthgate monitoring rules --job %s` and these settings, and give them by --set-file prometheusRule.rules=FILE" (join "." .path) (include "truthgate.fullname" $)) -}}
+{{- fail (printf "settings.%s is not the default, and the rules contain it: generate them with `truthgate monitoring rules --job %s` and these settings, and pass them with --set-file prometheusRule.rules=FILE" (join "." .path) (include "truthgate.fullname" $)) -}}
 {{- end -}}
 {{- end -}}
 {{- $there := dict "" true "judges" (gt (len (dig "judges" "endpoints" dict $settings)) 0) "rates" (include "truthgate.setting" (list . "rates" "enabled") | eq "true") -}}

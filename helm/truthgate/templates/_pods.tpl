@@ -144,7 +144,7 @@ securityContext:
 {{- $probe := .probe -}}
 {{- $host := dig "web" "host" "" .root.Values.settings | default "" -}}
 {{- if and (not .root.Values.probes.byCommand) (regexMatch "^(127\\.|::1$|localhost$)" $host) -}}
-{{- fail (printf "settings.web.host %s is not reached from outside of the pod: set probes.byCommand" $host) -}}
+{{- fail (printf "settings.web.host %s cannot be reached from outside the pod: set probes.byCommand" $host) -}}
 {{- end -}}
 {{- if .root.Values.probes.byCommand -}}
 {{- $slower := dict "periodSeconds" (max 10 (int $probe.periodSeconds)) "timeoutSeconds" (max 15 (int $probe.timeoutSeconds)) -}}

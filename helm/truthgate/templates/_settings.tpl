@@ -59,7 +59,7 @@
 {{- define "truthgate.port" -}}
 {{- $port := include "truthgate.setting" (list . "web" "port") | int -}}
 {{- if not $port -}}
-{{- fail "settings.web.port 0 is any free port, which no probe would find" -}}
+{{- fail "settings.web.port 0 is any free port, which probes cannot find" -}}
 {{- end -}}
 {{- $port -}}
 {{- end -}}
@@ -135,7 +135,7 @@
 {{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
 {{- add $drain 15 -}}
 {{- else if lt (int .Values.terminationGracePeriodSeconds) $drain -}}
-{{- fail (printf "terminationGracePeriodSeconds should be at least %d, which a worker may take to end" $drain) -}}
+{{- fail (printf "terminationGracePeriodSeconds should be at least %d, the time that a worker may take to stop" $drain) -}}
 {{- else -}}
 {{- int .Values.terminationGracePeriodSeconds -}}
 {{- end -}}

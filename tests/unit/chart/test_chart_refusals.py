@@ -84,7 +84,7 @@ WRONG = {
     ),
     "pages that no probe reaches": (
         with_settings(web={"host": "127.0.0.1"}),
-        "settings.web.host 127.0.0.1 is not reached from outside of the pod: set probes.byCommand",
+        "settings.web.host 127.0.0.1 cannot be reached from outside the pod: set probes.byCommand",
     ),
     "a LibreTranslate that nobody asks": (
         {**with_settings(translation={"provider": "deepl"}), "libretranslate": {"enabled": True}},
@@ -105,7 +105,7 @@ WRONG = {
     ),
     "more workers at least than at most": (
         {**MINIMUM, "autoscaling": {"by": "hpa", "minReplicas": 5, "maxReplicas": 4}},
-        "autoscaling.minReplicas 5 is more than the 4",
+        "autoscaling.minReplicas 5 is more than the maximum of 4",
     ),
     "scaling by both": ({**MINIMUM, "autoscaling": {"by": "both"}}, "/autoscaling/by"),
     "a port that no probe finds": (with_settings(web={"port": 0}), "settings.web.port 0 is any free port"),

@@ -115,7 +115,7 @@ def test_objectives_of_the_settings_and_the_job_are_what_queries_and_description
 
 
 def test_how_fast_a_budget_is_spent_is_shown_for_the_windows_and_factors_of_its_alerts() -> None:
-    burning = [panel for panel in PANELS if panel["title"].endswith("how fast the budget is spent")]
+    burning = [panel for panel in PANELS if panel["title"].endswith("burn rate")]
     assert len(burning) == len(objectives(ObjectiveSettings()))
     for panel in burning:
         for rate in BURN_RATES:
