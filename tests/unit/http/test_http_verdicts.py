@@ -376,7 +376,7 @@ async def test_without_publish_nothing_is_published_whoever_could() -> None:
 async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_goes_on(
     published: Published, worker_log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streams.web.verdict_endpoint._PUBLISH_SECONDS", 0.1)
+    monkeypatch.setattr("streams.web.verdict_endpoint.PUBLISH_SECONDS", 0.1)
     settings = settings_of(publish=True, timeout_seconds=1)
     async with service(way_of(settings, Scoring()), settings, publisher=published) as running:
         status, headers, problem = await running.post(BODY)
