@@ -6,6 +6,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from typing import TypeVar
 
+from schemas import BadLine
+from streams.cli.command_errors import InputErrors
+from streams.observability.failures import BadAnswer
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -82,3 +86,32 @@ async def map_in_order(
         for task in pending:
             task.cancel()
         await asyncio.gather(starting, *pending, return_exceptions=True)
+
+
+async def map_good_lines(
+    lines: Iterable[tuple[int, Item | BadLine]],
+    work: Callable[[Item], Awaitable[Result]],
+    limit: int,
+    errors: InputErrors,
+    failure: str = "the scorer failed on this answer",
+) -> AsyncGenerator[tuple[int, Result], None]:
+    """Run ``work`` as :func:`map_in_order` does, and yield line numbers and results.
+
+    Bad lines are reported in their turn, and so is a ``failure`` if ``work`` raises BadAnswer.
+    """
+
+    async def outcome_of(line: tuple[int, Item | BadLine]) -> tuple[int, Result | BadLine]:
+        number, item = line
+        if isinstance(item, BadLine):
+            return number, item
+        try:
+            return number, await work(item)
+        except BadAnswer as error:
+            return number, BadLine(number, f"{failure}: {error.error_class}")
+
+    async with aclosing(map_in_order(lines, outcome_of, limit)) as outcomes:
+        async for number, outcome in outcomes:
+            if isinstance(outcome, BadLine):
+                errors.report(number, outcome.reason)
+            else:
+                yield number, outcome

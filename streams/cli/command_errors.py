@@ -59,7 +59,7 @@ class InputErrors:
     def report_missing_documents(self) -> None:
         """Report the answers whose documents are missing, if any, on standard error."""
         if self._missing:
-            answers, example = plural(len(self._missing), "answer"), next(iter(self._missing.values()))
+            answers, example = plural(len(self._missing), "answer"), self._missing[min(self._missing)]
             say(
                 f"{self._source}: {answers} with missing documents, e.g. {example} "
                 f"({line_numbers(self._missing)}): degraded {Reason.CONTEXT_MISSING}"

@@ -1,5 +1,6 @@
 """`truthgate judge`: opinions of language models by batch files, in rounds of requests and replies."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -156,7 +157,7 @@ def _read_answers(
         if reference is Reference.EXPECTED:
             answers = read_with_expected(file, file_errors, bar)
         else:
-            answers = read_with_documents(file, known, settings, file_errors, bar)
+            answers = asyncio.run(read_with_documents(file, known, settings, file_errors, bar))
     for each in answers:
         errors.note_degraded(each.degraded)
     errors.report_degraded()

@@ -1,7 +1,6 @@
 """The answers that judges are asked about, and the options of the judge commands."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -12,23 +11,20 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 from rich.progress import Progress
 
-from schemas import BadLine, KnowledgeDocument, RatedAnswer
+from schemas import KnowledgeDocument, RatedAnswer
 from scoring.judges import METHODS, Case, ExamplesError, JudgeOptions, ReferenceAnswer, read_examples_file
-from streams.cli.async_input import map_in_order
+from streams.cli.async_input import map_good_lines
 from streams.cli.command_errors import InputErrors
 from streams.cli.command_files import read_records
 from streams.cli.command_output import UsageError, indexing_bar
 from streams.llm.batches import AnswerKey, JudgeModels
-from streams.observability.failures import BadAnswer, Stage
+from streams.observability.failures import Stage
 from streams.pipeline.context import StaticDocuments, resolve_context
 from streams.pipeline.pipeline import map_failures
 from streams.pipeline.verdict import make_exchange
 from streams.search.on_demand import open_on_demand_retriever
 from streams.settings import JudgeSettings, Settings
 from streams.translating.opening import FILE_TIMEOUT_SECONDS
-
-Line = tuple[int, RatedAnswer | BadLine]
-Outcome = tuple[int, "AnswerToJudge | BadLine"]
 
 # Only searches take time, and they share one model.
 _CONCURRENT_SEARCHES = 8
@@ -43,7 +39,7 @@ class AnswerToJudge:
     degraded: tuple[str, ...]
 
 
-def read_with_documents(
+async def read_with_documents(
     file: Path,
     documents: Sequence[KnowledgeDocument],
     settings: Settings,
@@ -57,8 +53,21 @@ def read_with_documents(
         InfrastructureFailure: the documents cannot be searched.
         InvalidSettings: they cannot be searched with these settings.
     """
-    outcomes = asyncio.run(_with_context(read_records(file, RatedAnswer, bar), documents, settings, bar))
-    return [answer for _, answer in errors.good_lines(outcomes)]
+    static = StaticDocuments.of(documents)
+    indexing = indexing_bar(None if bar.disable else bar)
+    async with open_on_demand_retriever(documents, settings, indexing) as retriever:
+
+        async def with_documents(rated: RatedAnswer) -> AnswerToJudge:
+            answer = rated.answer
+            with map_failures(Stage.ENRICH):
+                context = await resolve_context(answer, static, 0, retriever, FILE_TIMEOUT_SECONDS)
+            case = Case.of(make_exchange(answer, context.scoring_passages))
+            return AnswerToJudge(AnswerKey.of(answer), case, context.degraded)
+
+        lines, failure = read_records(file, RatedAnswer, bar), "its documents cannot be retrieved"
+        found = map_good_lines(lines, with_documents, _CONCURRENT_SEARCHES, errors, failure)
+        async with aclosing(found) as answers:
+            return [answer async for _, answer in answers]
 
 
 def read_with_expected(file: Path, errors: InputErrors, bar: Progress) -> list[AnswerToJudge]:
@@ -66,42 +75,15 @@ def read_with_expected(file: Path, errors: InputErrors, bar: Progress) -> list[A
 
     A line without an expected answer is a bad line. Raises CommandFailed if the file cannot be read.
     """
-
-    def outcome(number: int, line: RatedAnswer | BadLine) -> Outcome:
-        if isinstance(line, BadLine):
-            return number, line
+    found = []
+    for number, line in errors.good_lines(read_records(file, RatedAnswer, bar)):
         if line.expected_answer is None:
-            return number, BadLine(number, "expected_answer: is missing, and --reference expected needs it")
-        answer = line.answer
-        case = Case(answer.question, answer.answer, ReferenceAnswer(line.expected_answer))
-        return number, AnswerToJudge(AnswerKey.of(answer), case, ())
-
-    outcomes = (outcome(number, line) for number, line in read_records(file, RatedAnswer, bar))
-    return [answer for _, answer in errors.good_lines(outcomes)]
-
-
-async def _with_context(
-    lines: Iterable[Line], documents: Sequence[KnowledgeDocument], settings: Settings, bar: Progress
-) -> list[Outcome]:
-    static = StaticDocuments.of(documents)
-    indexing = indexing_bar(None if bar.disable else bar)
-    async with open_on_demand_retriever(documents, settings, indexing) as retriever:
-
-        async def outcome(line: Line) -> Outcome:
-            number, rated = line
-            if isinstance(rated, BadLine):
-                return number, rated
-            answer = rated.answer
-            try:
-                with map_failures(Stage.ENRICH):
-                    context = await resolve_context(answer, static, 0, retriever, FILE_TIMEOUT_SECONDS)
-            except BadAnswer as error:
-                return number, BadLine(number, f"its documents cannot be retrieved: {error.error_class}")
-            case = Case.of(make_exchange(answer, context.scoring_passages))
-            return number, AnswerToJudge(AnswerKey.of(answer), case, context.degraded)
-
-        async with aclosing(map_in_order(lines, outcome, _CONCURRENT_SEARCHES)) as found:
-            return [each async for each in found]
+            errors.report(number, "expected_answer: is missing, and --reference expected needs it")
+        else:
+            answer = line.answer
+            case = Case(answer.question, answer.answer, ReferenceAnswer(line.expected_answer))
+            found.append(AnswerToJudge(AnswerKey.of(answer), case, ()))
+    return found
 
 
 #: Parsers of the options that are not plain text.

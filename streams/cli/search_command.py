@@ -1,12 +1,12 @@
 """`truthgate search`: the passages found for a question, and why."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 from pydantic import ConfigDict, Field
@@ -16,8 +16,8 @@ from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from schemas.records import ShortText
 from scoring.values.exchange import is_encodable
-from streams.cli.async_input import map_in_order
-from streams.cli.command_errors import CommandErrors
+from streams.cli.async_input import map_good_lines
+from streams.cli.command_errors import CommandErrors, InputErrors
 from streams.cli.command_files import count_lines, read_records
 from streams.cli.command_output import (
     CommandFailed,
@@ -35,7 +35,7 @@ from streams.cli.verdict_rendering import ResultConsole, format_relevance, highl
 from streams.search.on_demand import open_on_demand_retriever
 from streams.search.passages import matching_spans
 from streams.search.search import SearchOptions
-from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
+from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
 from streams.settings import Settings, load_settings
 
 _EXCERPT_CHARACTERS = 320
@@ -53,14 +53,8 @@ class Question:
     question: Annotated[str, Field(min_length=1)]
     language: ShortText | None = None
 
-    @property
-    def ids(self) -> Mapping[str, Any]:
-        """The fields that identify this line's result: ``id``, ``answer_id`` and the like."""
-        return {name: value for name, value in vars(self).items() if name.endswith("id")}
 
-
-Line = tuple[int, Question | BadLine]
-Outcome = tuple[Question, RetrievalResult] | BadLine
+Lines = Iterable[tuple[int, Question | BadLine]]
 
 
 def search(
@@ -116,51 +110,39 @@ def search(
     line_errors = errors.of(questions)
     with progress_bar("reading documents", count_lines(*documents) if documents else None) as bar:
         known = read_documents(documents, documents_language, settings, errors, bar, from_kafka=from_kafka)
-    lines: Iterable[Line] = (
-        read_records(questions, Question) if questions else [(1, Question(question or ""))]
-    )
-
-    def show(outcome: Outcome) -> None:
-        if isinstance(outcome, BadLine):
-            line_errors.report(outcome.number, outcome.reason)
-        elif as_json_lines or questions:
-            write_line(json_line(render_json(*outcome)))
-        else:
-            console = ResultConsole()
-            for text in render_text(*outcome):
-                console.print(text)
-
-    asyncio.run(_search(lines, known, settings, language, passages, show))
+    lines: Lines = read_records(questions, Question) if questions else [(1, Question(question or ""))]
+    render = _write_json if as_json_lines or questions else _print_passages
+    asyncio.run(_search(lines, known, settings, language, passages, line_errors, render))
     raise typer.Exit(errors.exit_code())
 
 
 async def _search(
-    lines: Iterable[Line],
+    lines: Lines,
     documents: Sequence[KnowledgeDocument],
     settings: Settings,
     language: str | None,
     passages: int | None,
-    show: Callable[[Outcome], None],
+    errors: InputErrors,
+    show: Callable[[Question, RetrievalResult], None],
 ) -> None:
     options = SearchOptions(passages) if passages else SearchOptions()
     async with open_on_demand_retriever(documents, settings, indexing_bar(), options) as retrieval:
         if retrieval is None:
             raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
         find = partial(find_passages, await retrieval.open(), language)
-        async with aclosing(map_in_order(lines, find, _CONCURRENT_SEARCHES)) as outcomes:
-            async for outcome in outcomes:
-                show(outcome)
+        async with aclosing(map_good_lines(lines, find, _CONCURRENT_SEARCHES, errors)) as outcomes:
+            async for _, found in outcomes:
+                show(*found)
 
 
-async def find_passages(retriever: Retriever, language: str | None, line: Line) -> Outcome:
-    """Retrieve the passages for the question of a line, unless the line is bad.
+async def find_passages(
+    retriever: Retriever, language: str | None, question: Question
+) -> tuple[Question, RetrievalResult]:
+    """Retrieve the passages for a question, and return both.
 
     Raises:
         CommandFailed: the documents cannot be searched.
     """
-    _, question = line
-    if isinstance(question, BadLine):
-        return question
     code = language or question.language
     try:
         return question, await retriever.retrieve(question.question, code, _SEARCH_TIMEOUT_SECONDS)
@@ -168,10 +150,10 @@ async def find_passages(retriever: Retriever, language: str | None, line: Line) 
         raise CommandFailed(f"the documents cannot be searched: {error}", ExitCode.UNREACHABLE) from error
 
 
-def render_json(question: Question, found: RetrievalResult) -> dict[str, Any]:
-    """Render the passages for a question; ``highlights`` are character offsets into a passage's text."""
-    return {
-        **question.ids,
+def _write_json(question: Question, found: RetrievalResult) -> None:
+    """Write the passages for a question; ``highlights`` are character offsets into a passage's text."""
+    content = {
+        **{name: value for name, value in vars(question).items() if name.endswith("id")},
         "question": question.question,
         "sufficient": found.is_sufficient,
         "relevance": found.relevance,
@@ -181,38 +163,34 @@ def render_json(question: Question, found: RetrievalResult) -> dict[str, Any]:
             for hit in found.hits
         ],
     }
+    write_line(json_line(content))
 
 
-def render_text(question: Question, found: RetrievalResult) -> Iterator[Text]:
-    """Render the passages for a question as lines: document, ranks and scores, relevance, and text."""
+def _print_passages(question: Question, found: RetrievalResult) -> None:
+    """Print the passages for a question: document, ranks and scores, relevance, and text."""
+    console = ResultConsole()
     if not found.hits:
-        yield Text("no passage found", "yellow")
+        console.print(Text("no passage found", "yellow"))
     for number, hit in enumerate(found.hits, 1):
-        yield Text.assemble(
-            f"{number}. ",
-            (printable(hit.title), "bold"),
-            f"  {printable(hit.document_id)} ({printable(hit.language)}), "
-            f"characters {hit.start} to {hit.end}, version {hit.version}",
+        passage = (
+            f"{printable(hit.document_id)} ({printable(hit.language)}), characters {hit.start} to {hit.end}"
         )
+        title = (printable(hit.title), "bold")
+        console.print(Text.assemble(f"{number}. ", title, f"  {passage}, version {hit.version}"))
         keyword = _format_rank("keyword", hit.keyword_rank, "BM25", hit.keyword_score)
         vector = _format_rank("vector", hit.vector_rank, "similarity", hit.similarity)
-        yield Text(f"   fused score {hit.score:.4f}: {keyword}, {vector}", "cyan")
-        yield _relevance(hit, found.floor)
+        console.print(Text(f"   fused score {hit.score:.4f}: {keyword}, {vector}", "cyan"))
+        names = f": it contains {printable(', '.join(hit.names))}, which few passages do" if hit.names else ""
+        style = "yellow" if found.floor is not None and hit.relevance < found.floor else "dim"
+        console.print(Text(f"   {format_relevance(hit.relevance, found.floor)}{names}", style))
         spans = matching_spans(question.question, hit.text, hit.language)
-        yield Text("   ") + highlighted_excerpt(
-            hit.text, spans, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH, "bold black on yellow"
-        )
-        yield Text()
+        style = "bold black on yellow"
+        excerpt = highlighted_excerpt(hit.text, spans, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH, style)
+        console.print(Text("   ") + excerpt)
+        console.print()
     if found.hits and not found.is_sufficient:
-        yield Text(
-            "all below the relevance floor: an answer would go to review (context insufficient)", "yellow"
-        )
-
-
-def _relevance(hit: Hit, floor: float | None) -> Text:
-    names = f": it contains {printable(', '.join(hit.names))}, which few passages do" if hit.names else ""
-    style = "yellow" if floor is not None and hit.relevance < floor else "dim"
-    return Text(f"   {format_relevance(hit.relevance, floor)}{names}", style)
+        insufficient = "all below the relevance floor: an answer would go to review (context insufficient)"
+        console.print(Text(insufficient, "yellow"))
 
 
 def _format_rank(search: str, rank: int | None, measure: str, value: float | None) -> str:

@@ -1,7 +1,7 @@
 """The command `truthgate evaluate`."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -9,8 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 
 from schemas import KnowledgeDocument
+from scoring.policy import Policy
 from scoring.values.scored_answer import SCORER_VERSION
 from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable, count_lines
@@ -37,9 +39,9 @@ from streams.cli.evaluate.opinion_files import (
     ConfidenceOption,
     FlipOption,
     JudgeEvaluation,
+    OpinionFile,
     OpinionFiles,
     SeedOption,
-    SimulationOptions,
     TauOption,
 )
 from streams.cli.evaluate.rated_files import EvaluatedAnswers, score_files
@@ -50,8 +52,9 @@ from streams.cli.evaluate.scoring_variants import (
     PolicyFile,
     ScoringVariant,
     TranslateChoice,
-    WhatIf,
+    other_policy,
     select_variants,
+    with_policy,
 )
 from streams.cli.evaluate.verdict_comparison import CompareFiles, show_comparison
 from streams.cli.verdict_rendering import ResultConsole
@@ -149,12 +152,18 @@ def evaluate(
     if plot:
         _check_plot(plot, [*files, *(opinions or [])])
     settings, errors = apply_options(load_settings(config), None, processes), CommandErrors()
-    other = WhatIf.from_options(settings.policy, policy, auto_send_at, block_below)
+    other = other_policy(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
     variants = select_variants(profiles, context, translate)
-    known = _read_documents(documents or [], documents_language, settings, errors, from_kafka=from_kafka)
-    sources = _for_each_file(files, known)
-    _check_variants(variants, sources, settings)
+    read = partial(
+        read_documents, languages=documents_language, settings=settings, errors=errors, from_kafka=from_kafka
+    )
+    known = [read([path]) for path in documents or []] or [read(None)]
+    if len(known) == 1:
+        known *= len(files)
+    elif len(known) != len(files):
+        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
+    _check_variants(variants, known, settings)
     if opinions and len(variants) > 1:
         raise UsageError(
             "--opinions: compare one thing at a time; --context or --translate is both, or --profile is "
@@ -162,10 +171,9 @@ def evaluate(
         )
     if flip and not opinions:
         raise UsageError("--flip: needs --opinions")
-    judges = JudgeEvaluation.read(
-        opinions or [], tau, SimulationOptions(flip or [], confidence, seed), errors
-    )
-    variants = other.with_variant(variants) if other else variants
+    read_opinions = [OpinionFile.read(path, errors.of(path)) for path in opinions or []]
+    judges = JudgeEvaluation(read_opinions, tau, flip or [], confidence, seed)
+    variants = with_policy(variants, other) if other else variants
     lines = count_lines(*files)
     settings, on_demand = prepare_processes(settings, lines)
     every = (document for each in known for document in StaticDocuments.of(each).by_id.values())
@@ -175,36 +183,11 @@ def evaluate(
         progress_bar("scoring", lines and lines * len({variant.profile for variant in variants})) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
-        found = asyncio.run(score_files(files, sources, settings, options, variants, errors, bar))
+        found = asyncio.run(score_files(files, known, settings, options, variants, errors, bar))
     found.report(errors)
     _show(found, judges, settings, variants, other, plot, as_json=as_json)
     required = any(variant.translate == "always" for variant in variants)
     raise typer.Exit(errors.exit_code(translation_required=required))
-
-
-def _read_documents(
-    paths: Sequence[Path],
-    languages: Sequence[str] | None,
-    settings: Settings,
-    errors: CommandErrors,
-    *,
-    from_kafka: bool,
-) -> list[Documents]:
-    """Read the documents of each path, or those of the deployment."""
-    if not paths and not from_kafka and not languages:
-        return []
-    read = partial(
-        read_documents, languages=languages, settings=settings, errors=errors, from_kafka=from_kafka
-    )
-    return [read([path]) for path in paths] or [read(None)]
-
-
-def _for_each_file(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Documents]:
-    if len(known) == len(files):
-        return known
-    if len(known) > 1:
-        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
-    return [*(known or [[]])] * len(files)
 
 
 def _check_variants(
@@ -224,22 +207,25 @@ def _show(
     judges: JudgeEvaluation,
     settings: Settings,
     variants: Sequence[ScoringVariant],
-    other: WhatIf | None,
+    other: Policy | None,
     plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.evaluation_tables import evaluation_tables  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.evaluation_tables import (  # noqa: PLC0415 - needs scipy
+        comparison_tables,
+        evaluation_tables,
+    )
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
 
-    if not found.has_reference:
-        raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
     runs = found.cases
+    first = runs[variants[0].name]
+    if all(case.rating is None and case.labelled is None for case in first):
+        raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
     # Another policy is not another way of scoring: it has tables of its own.
-    changed = compare_runs(runs[variants[0].name], runs.pop(variants[-1].name)) if other else None
+    changed = compare_runs(first, runs.pop(variants[-1].name)) if other else None
     whole, judge_runs = report(runs), judges.runs(found)
     if plot:
         from streams.cli.evaluate.evaluation_plot import draw  # noqa: PLC0415 - needs matplotlib
@@ -247,7 +233,7 @@ def _show(
         with atomic_write(plot) as partial_file:
             draw(partial_file, _PLOT_FORMATS[plot.suffix.lower()], runs, judge_runs)
     if as_json:
-        content: Mapping[str, Any] = {
+        content: dict[str, Any] = {
             **found.to_json(),
             **judges.to_json(),
             "profiles": list(dict.fromkeys(variant.profile for variant in variants)),
@@ -255,22 +241,24 @@ def _show(
             "scorer_version": SCORER_VERSION,
             **asdict(whole),
             "judges": [asdict(run) for run in judge_runs],
-            **(
-                {"what_if": {**other.to_json(settings.policy), **asdict(changed)}}
-                if other and changed
-                else {}
-            ),
         }
+        if other and changed:
+            policies = {"today": settings.policy, "other": other}
+            content["what_if"] = {
+                **{
+                    name: {"policy_version": each.identity, **asdict(each)} for name, each in policies.items()
+                },
+                **asdict(changed),
+            }
         write_line(json_line(content))
         return
-    console = ResultConsole()
     parts: list[RenderableType] = [*evaluation_tables(whole), *judge_tables(judge_runs)]
     if changed:
         # First, since it was asked for, and the rest is long.
-        console.print("The same scores under another policy", style="bold")
-        for part in comparison_tables(changed, "current", "other", rescored=False):
-            console.print(part)
-        console.print("The current policy", style="bold")
+        first_parts = comparison_tables(changed, "current", "other", rescored=False)
+        first_heading = Text("The same scores under another policy", "bold")
+        parts = [first_heading, *first_parts, Text("The current policy", "bold"), *parts]
+    console = ResultConsole()
     for part in parts:
         console.print(part)
 

@@ -132,8 +132,7 @@ def _curve(run: JudgeRun) -> RenderableType:
         [
             Column("", lambda point: f"{point.share:.0%}"),
             *columns(str, "asked"),
-            Column("Spearman", lambda point: format_estimate(point.ranking.spearman)),
-            Column("AUROC", lambda point: format_estimate(point.ranking.auroc)),
+            *columns(format_estimate, Spearman="ranking.spearman", AUROC="ranking.auroc"),
             *columns(format_share_with_count, *shares),
         ],
         variant=_name(run),
@@ -151,8 +150,7 @@ def _simulated(run: JudgeRun) -> RenderableType:
         run.simulated,
         [
             Column("", name),
-            Column("Spearman", lambda row: format_estimate(row.spearman)),
-            Column("AUROC", lambda row: format_estimate(row.auroc)),
+            *columns(format_estimate, Spearman="spearman", AUROC="auroc"),
             *columns(format_percentage, *_OUTCOMES),
         ],
         variant=_name(run),

@@ -73,23 +73,17 @@ class ReportTable(Generic[Row]):
                 column.heading, justify="left" if left else "right", no_wrap=not (left or self.wrap)
             )
         for row in self.rows:
-            table.add_row(*(_render(column.cell(row)) for column in self.columns))
+            cells = (column.cell(row) for column in self.columns)
+            texts = (NOTHING if cell is None else cell for cell in cells)
+            table.add_row(*(text if isinstance(text, Text) else Text(str(text)) for text in texts))
         return Lines(table, *self.footer)
 
 
-def _render(cell: Cell) -> Text:
-    return cell if isinstance(cell, Text) else Text(NOTHING if cell is None else str(cell))
-
-
-def columns(render: Callable[[Any], Cell], *attributes: str) -> Iterator[Column[Any]]:
-    """Yield a column per attribute of the rows, headed by its name: ``untrue sent`` of ``untrue_sent``."""
-    for attribute in attributes:
-        heading = humanize_code(attribute.rpartition(".")[2])
-        yield Column(heading, partial(_render_attribute, render, attrgetter(attribute)))
-
-
-def _render_attribute(render: Callable[[Any], Cell], get: Callable[[Any], Any], row: object) -> Cell:
-    return render(get(row))
+def columns(render: Callable[[Any], Cell], *attributes: str, **headed: str) -> Iterator[Column[Any]]:
+    """Yield a column per attribute of the rows, headed by its name, or by the name of the argument."""
+    names = {humanize_code(each.rpartition(".")[2]): each for each in attributes} | headed
+    for heading, attribute in names.items():
+        yield Column(heading, partial(lambda get, row: render(get(row)), attrgetter(attribute)))
 
 
 def format_estimate(found: Estimate | None, p: float | None = None) -> Text:

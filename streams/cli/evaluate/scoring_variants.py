@@ -1,13 +1,11 @@
 """The variants of scoring that one evaluation compares: profiles, contexts, translation and policies."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -110,40 +108,23 @@ PolicyFile = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class WhatIf:
-    """Another policy, to compare with the current one."""
+def other_policy(
+    current: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
+) -> Policy | None:
+    """Return the policy for the options, or None without them; raises InvalidSettings."""
+    thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
+    given = {name: value for name, value in thresholds.items() if value is not None}
+    return merge_policy(current, file, given) if file or given else None
 
-    policy: Policy
 
-    @classmethod
-    def from_options(
-        cls, current: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
-    ) -> WhatIf | None:
-        """Return the policy for the options, or None without them; raises InvalidSettings."""
-        thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
-        given = {name: value for name, value in thresholds.items() if value is not None}
-        return cls(merge_policy(current, file, given)) if file or given else None
-
-    def with_variant(self, variants: Sequence[ScoringVariant]) -> list[ScoringVariant]:
-        """Return the variant, and the same with this policy.
-
-        Raises:
-            UsageError: there are several variants.
-        """
-        if len(variants) > 1:
-            raise UsageError(
-                "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
-                "--translate is both, or --profile is repeated"
-            )
-        return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=self.policy)]
-
-    def to_json(self, current: Policy) -> Mapping[str, Any]:
-        """Return both policies as JSON."""
-        return {
-            "today": {"policy_version": current.identity, **asdict(current)},
-            "other": {"policy_version": self.policy.identity, **asdict(self.policy)},
-        }
+def with_policy(variants: Sequence[ScoringVariant], policy: Policy) -> list[ScoringVariant]:
+    """Return the only variant, and the same with this policy; raises UsageError if there are several."""
+    if len(variants) > 1:
+        raise UsageError(
+            "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
+            "--translate is both, or --profile is repeated"
+        )
+    return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=policy)]
 
 
 class ScoreCache:

@@ -10,12 +10,11 @@ from rich.text import Text
 
 from schemas import RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
-from scoring.values.exchange import Decision, MessageType
 from streams.cli.command_errors import CommandErrors, InputErrors
 from streams.cli.command_files import read_records
 from streams.cli.command_output import CommandFailed, ExitCode, json_line, plural, printable, say, write_line
 from streams.cli.common_options import existing_pair
-from streams.cli.evaluate.rated_files import make_case
+from streams.cli.evaluate.rated_files import make_case, unknown_code
 from streams.cli.verdict_rendering import ResultConsole
 
 CompareFiles = Annotated[
@@ -47,7 +46,7 @@ def show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: b
         CommandFailed: a file cannot be read, or the verdicts have no answer in common.
     """
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.evaluation_tables import comparison_tables  # noqa: PLC0415 - needs scipy
 
     errors = CommandErrors()
     ratings: dict[str, RatedAnswer] = {}  # of repeated answers the first counts
@@ -78,7 +77,8 @@ def _read_verdicts(path: Path, ratings: Mapping[str, RatedAnswer], errors: Input
     cases: dict[str, EvaluationCase] = {}
     repeated = 0
     for number, verdict in errors.good_lines(read_records(path, Verdict)):
-        if unknown := _unknown_code(verdict):
+        unknown = unknown_code("decision", verdict.decision)
+        if unknown := unknown or unknown_code("message_type", verdict.message_type):
             errors.report(number, unknown)
         elif verdict.answer_id in cases:
             repeated += 1
@@ -102,13 +102,3 @@ def _pair_cases(
     if unmatched := len(ratings.keys() - set(common)):
         say(f"{plural(unmatched, 'rated answer')} not in both files: excluded")
     return [first.cases[each] for each in common], [second.cases[each] for each in common]
-
-
-def _unknown_code(verdict: Verdict) -> str | None:
-    for name, value, known in (
-        ("decision", verdict.decision, Decision),
-        ("message_type", verdict.message_type, MessageType),
-    ):
-        if value not in set(known):
-            return f"{name}: should be one of {', '.join(known)}"
-    return None

@@ -170,7 +170,7 @@ async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lac
             raise RetrievalUnavailable("index_failed")
 
     with pytest.raises(CommandFailed, match="cannot be searched: index_failed") as caught:
-        await find_passages(Failing(), None, (1, Question(QUESTION)))
+        await find_passages(Failing(), None, Question(QUESTION))
     assert caught.value.code == 3
 
 
