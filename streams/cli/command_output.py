@@ -68,6 +68,11 @@ def json_line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def write_json(value: Mapping[str, Any]) -> None:
+    """Write ``value`` as one line of JSON to standard output; see :func:`json_line`."""
+    write_line(json_line(value))
+
+
 def printable(text: str) -> str:
     """Replace control and direction characters, line ends too, by spaces: one character by one.
 

@@ -2,10 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Annotated
 
@@ -18,9 +16,9 @@ from streams.cli.command_errors import CommandErrors, InputErrors, SourceLocatio
 from streams.cli.command_files import read_records
 from streams.cli.command_output import UsageError, plural, say
 from streams.cli.common_options import check_languages
-from streams.cli.topic_reading import open_topics
+from streams.cli.topic_reading import read_newest
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
-from streams.documents.versions import DocumentChange, read_change
+from streams.documents.versions import read_change
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
@@ -52,39 +50,28 @@ FromKafka = Annotated[
 
 _JSON_REFUSED = "json_not_accepted"
 
-#: The changes of one document by partition: the latest time there, and the newest record.
-_NewestChanges = dict[int, tuple[int, DocumentChange]]
-
 
 @dataclass(frozen=True, slots=True)
 class TopicDocuments:
-    """The documents of the topic, sorted by id, and its unreadable records.
+    """The documents of the topic, sorted by id, and the error classes of its unreadable records by key."""
 
-    ``json_refused`` counts the unreadable records in JSON, which the settings do not allow;
-    ``unreadable_ids`` are their ids, if they have one.
-    """
-
-    documents: Mapping[str, KnowledgeDocument]
-    unreadable: int
-    json_refused: int = 0
-    unreadable_ids: frozenset[str] = frozenset()
+    documents: dict[str, KnowledgeDocument]
+    unreadable: dict[bytes | None, str]
 
     def report_unreadable(self) -> None:
         """Report the unreadable records, if any, on standard error."""
-        if self.json_refused:
+        classes = list(self.unreadable.values())
+        if json_refused := classes.count(_JSON_REFUSED):
             say(
-                f"{plural(self.json_refused, 'document')} of the topic not read: JSON is not accepted "
+                f"{plural(json_refused, 'document')} of the topic not read: JSON is not accepted "
                 "(encoding.json_input is off)"
             )
-        if others := self.unreadable - self.json_refused:
+        if others := len(classes) - json_refused:
             say(f"{plural(others, 'document')} of the topic unreadable: see `truthgate dead-letters list`")
 
 
 async def read_topic_documents(settings: Settings) -> TopicDocuments:
     """Read the documents topic to its end.
-
-    As in a worker's store, the later record is newer within a partition, and between partitions the one
-    with the later timestamp.
 
     Raises:
         UsageError: the topic does not exist.
@@ -92,35 +79,17 @@ async def read_topic_documents(settings: Settings) -> TopicDocuments:
         ServiceUnreachable: no broker answers.
         RegistryUnreachable: the schema registry does not answer.
     """
-    encoding = settings.encoding
-    codec = Codec(encoding.schema_registry_url, encoding.json_input)
-    newest: dict[str, _NewestChanges] = {}
-    unreadable = 0
-    json_refused: set[tuple[int, int]] = set()
-    async with (
-        open_topics(settings.kafka, Topics(settings.kafka.topic_prefix).documents) as (reader, log),
-        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
-    ):
-        async for records in batches:
-            for record in records:
-                await codec.lookup(record.value)
-                change, bad = read_change(record, codec)
-                if bad and bad.reason.error_class == _JSON_REFUSED:
-                    json_refused.add((record.partition, record.offset))
-                if change:
-                    changes = newest.setdefault(change.document_id, {})
-                    earlier, _ = changes.get(change.partition, (change.timestamp, None))
-                    changes[change.partition] = (max(earlier, change.timestamp), change)
-                else:
-                    unreadable += 1
-    current = [max(each.values(), key=itemgetter(0))[1] for _, each in sorted(newest.items())]
-    bad_changes = [change for change in current if change.unreadable]
-    return TopicDocuments(
-        {change.document_id: change.document for change in current if change.document},
-        unreadable + len(bad_changes),
-        sum((change.partition, change.offset) in json_refused for change in bad_changes),
-        frozenset(change.document_id for change in bad_changes),
-    )
+    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    found = TopicDocuments({}, {})
+    newest = await read_newest(settings.kafka, Topics(settings.kafka.topic_prefix).documents)
+    for key, record in sorted(newest.items(), key=lambda each: each[0] or b""):
+        await codec.lookup(record.value)
+        change, bad = read_change(record, codec)
+        if bad:
+            found.unreadable[key] = bad.reason.error_class
+        elif change and change.document:
+            found.documents[change.document_id] = change.document
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
@@ -15,13 +14,12 @@ from scoring.lexicon import Lexicon, LexiconError, load_lexicons
 from scoring.quotation.quoted_document import sending_problem
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import is_encodable
-from streams.cli.async_input import aiter_in_thread
 from streams.cli.command_errors import InputErrors, SourceLocation
 from streams.cli.command_files import count_lines
 from streams.cli.command_output import ExitCode, UsageError, plural, printable, progress_bar, say, write_line
 from streams.cli.common_options import ConfigFile, InputFileOrFolder
 from streams.cli.document_sources import DocumentSource, PageLanguages, TopicDocuments, read_topic_documents
-from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
+from streams.cli.record_sender import OutgoingRecord, open_encoder, send_all
 from streams.documents.page_folder import is_language_tag
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics
@@ -233,29 +231,22 @@ async def _published_documents(settings: Settings, *, required: bool) -> TopicDo
 
 def missing_documents(published: TopicDocuments, document_ids: Iterable[str]) -> list[str]:
     """Return the ids that no record of the topic has, not even an unreadable one."""
-    known = published.documents.keys() | published.unreadable_ids
-    return [each for each in dict.fromkeys(document_ids) if each not in known]
+    known = {*(each.encode() for each in published.documents), *published.unreadable}
+    return [each for each in dict.fromkeys(document_ids) if each.encode() not in known]
 
 
 def _print_ids(documents: LocatedDocuments) -> int:
-    count = 0
-    for _, document in documents:
+    found = list(documents)
+    for _, document in found:
         mark = ", auto_send" if document.auto_send else ""
         write_line(f"publish {printable(document.document_id)} ({document.language}{mark})")
-        count += 1
-    return count
+    return len(found)
 
 
 async def _publish(documents: LocatedDocuments, settings: Settings, errors: InputErrors) -> int:
-    codec = await open_codec(settings.encoding, KnowledgeDocument)
+    outgoing = await open_encoder(settings, KnowledgeDocument, _SOURCE)
     topic = Topics(settings.kafka.topic_prefix).documents
-
-    def outgoing(document: KnowledgeDocument) -> OutgoingRecord:
-        headers = event_headers(document.document_id, "KnowledgeDocument", _SOURCE)
-        return OutgoingRecord(topic, document.document_id.encode(), codec.encode(document), headers)
-
-    async with open_sender(settings, topic) as sender, aclosing(aiter_in_thread(documents)) as located:
-        return await send_all(located, outgoing, sender, errors)
+    return await send_all(settings, topic, documents, outgoing, errors)
 
 
 async def _delete(document_ids: Sequence[str], settings: Settings, errors: InputErrors) -> None:
@@ -265,8 +256,4 @@ async def _delete(document_ids: Sequence[str], settings: Settings, errors: Input
         headers = event_headers(document_id, "KnowledgeDocument.deleted", _SOURCE)
         return OutgoingRecord(topic, document_id.encode(), None, headers)
 
-    async with (
-        open_sender(settings, topic) as sender,
-        aclosing(aiter_in_thread((each, each) for each in document_ids)) as located,
-    ):
-        await send_all(located, tombstone, sender, errors)
+    await send_all(settings, topic, [(each, each) for each in document_ids], tombstone, errors)

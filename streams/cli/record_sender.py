@@ -1,24 +1,25 @@
 """Sending records from a command: each acknowledged, in order within a key, with bounded concurrency."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from schemas import Codec, EncodeError, Record
+from schemas import ChatbotAnswer, Codec, EncodeError, KnowledgeDocument
+from streams.cli.async_input import aiter_in_thread
 from streams.cli.command_errors import InputErrors, SourceLocation
 from streams.cli.command_output import CommandFailed
 from streams.cli.topic_reading import refuse_missing_topics
 from streams.delivery.keyed_executor import KeyedExecutor
 from streams.delivery.publisher import Publisher
 from streams.kafka.kafka_clients import open_producer
-from streams.kafka.kafka_records import Headers
+from streams.kafka.kafka_records import Headers, event_headers
 from streams.kafka.topic_identity import describe_topic
-from streams.kafka.topics import message_limits
+from streams.kafka.topics import Topics, message_limits
 from streams.observability.failures import BadAnswer
-from streams.settings import EncodingSettings, Settings
+from streams.settings import Settings
 
 T = TypeVar("T")
 
@@ -49,25 +50,22 @@ class Sender:
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self._failures: list[BaseException] = []
-        self._failed = asyncio.Event()
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._executor = KeyedExecutor(_IN_FLIGHT, self._note_failure)
 
     async def send(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
         """Queue a record, waiting while the queue is full. Raises InfrastructureFailure."""
-        self._raise_failure()
+        if self._failure.done():
+            self._failure.result()
         await self._executor.submit(record.key, partial(self._publish, record, on_settled))
 
     async def finish(self) -> None:
         """Wait until every queued record is settled. Raises InfrastructureFailure."""
         drained = asyncio.create_task(self._executor.drain())
-        failed = asyncio.create_task(self._failed.wait())
-        try:
-            await asyncio.wait([drained, failed], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            drained.cancel()
-            failed.cancel()
-        self._raise_failure()
+        await asyncio.wait([drained, self._failure], return_when=asyncio.FIRST_COMPLETED)
+        drained.cancel()
+        if self._failure.done():
+            self._failure.result()
 
     async def _publish(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
         refusal = None
@@ -80,21 +78,38 @@ class Sender:
         on_settled(refusal)
 
     def _note_failure(self, failure: BaseException) -> None:
-        self._failures.append(failure)
-        self._failed.set()
+        if not self._failure.done():
+            self._failure.set_exception(failure)
 
-    def _raise_failure(self) -> None:
-        if self._failures:
-            raise self._failures[0]
+
+@asynccontextmanager
+async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]:
+    """Open a sender to these topics, whose records all in-sync replicas acknowledge before it closes.
+
+    Raises UsageError if a topic does not exist, ServiceUnreachable, InfrastructureFailure.
+    """
+    largest = message_limits(settings).input
+    async with open_producer(settings.kafka, max_request_size=largest) as producer:
+        # Checked first: a producer would wait for a missing topic until the delivery timeout.
+        with refuse_missing_topics():
+            for topic in topics:
+                await describe_topic(producer.client, topic, settings.kafka.connect_timeout_seconds)
+        sender = Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
+        yield sender
+        await sender.finish()
 
 
 async def send_all(
-    items: AsyncIterator[tuple[SourceLocation, T]],
+    settings: Settings,
+    topic: str,
+    items: Iterable[tuple[SourceLocation, T]] | AsyncGenerator[tuple[SourceLocation, T], None],
     outgoing: Callable[[T], OutgoingRecord],
-    sender: Sender,
     errors: InputErrors,
 ) -> int:
-    """Send all items, report refused ones, and return how many were acknowledged."""
+    """Send all items to a topic, report refused ones, and return how many were acknowledged.
+
+    ``items`` may block where they are not asynchronous. Raises as :func:`open_sender` does.
+    """
     sent = 0
 
     def settle(location: SourceLocation, refusal: BadAnswer | None) -> None:
@@ -103,55 +118,51 @@ async def send_all(
         if refusal:
             errors.report(location, f"refused by the broker: {refusal.error_class}")
 
-    async for location, item in items:
-        try:
-            record = outgoing(item)
-        except EncodeError as error:
-            errors.report(location, str(error))
-            continue
-        await sender.send(record, partial(settle, location))
-    await sender.finish()
+    source = items if isinstance(items, AsyncGenerator) else aiter_in_thread(items)
+    async with open_sender(settings, topic) as sender, aclosing(source) as located:
+        async for location, item in located:
+            try:
+                record = outgoing(item)
+            except EncodeError as error:
+                errors.report(location, str(error))
+            else:
+                await sender.send(record, partial(settle, location))
     return sent
 
 
 async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> None:
-    """Send records and wait until all in-sync replicas have acknowledged them.
-
-    Raises:
-        UsageError: a topic does not exist.
-        ServiceUnreachable, InfrastructureFailure: the records could not be sent.
-        CommandFailed: the broker refuses one.
-    """
-    outgoing, refusals = list(records), list[BadAnswer]()
-
-    def settle(refusal: BadAnswer | None) -> None:
-        refusals.extend([refusal] if refusal else [])
-
+    """Send records to their topics. Raises as :func:`open_sender`, and CommandFailed if one is refused."""
+    outgoing, refusals = list(records), list[BadAnswer | None]()
     async with open_sender(settings, *sorted({record.topic for record in outgoing})) as sender:
         for record in outgoing:
-            await sender.send(record, settle)
-        await sender.finish()
-    if refusals:
-        raise CommandFailed(f"refused by the broker: {refusals[0].error_class}")
+            await sender.send(record, refusals.append)
+    for refusal in filter(None, refusals):
+        raise CommandFailed(f"refused by the broker: {refusal.error_class}")
 
 
-@asynccontextmanager
-async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]:
-    """Open a sender to these topics, whose records are acknowledged by all in-sync replicas.
+async def open_encoder(
+    settings: Settings, record_type: type[ChatbotAnswer | KnowledgeDocument], source: str
+) -> Callable[[ChatbotAnswer | KnowledgeDocument], OutgoingRecord]:
+    """Return a function that makes the record of an answer or a document; it raises EncodeError.
 
-    Raises UsageError if a topic does not exist, ServiceUnreachable.
+    Args:
+        settings: name the topic and the schema registry.
+        record_type: the type that will be encoded.
+        source: the command, for the headers.
+
+    Raises:
+        RegistryUnreachable: the schema registry does not answer.
     """
-    largest = message_limits(settings).input
-    async with open_producer(settings.kafka, max_request_size=largest) as producer:
-        # Checked first: a producer would wait for a missing topic until the delivery timeout.
-        with refuse_missing_topics():
-            for topic in topics:
-                await describe_topic(producer.client, topic, settings.kafka.connect_timeout_seconds)
-        yield Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
+    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    await codec.prepare(record_type)
+    topics = Topics(settings.kafka.topic_prefix)
 
+    def outgoing(item: ChatbotAnswer | KnowledgeDocument) -> OutgoingRecord:
+        if isinstance(item, ChatbotAnswer):
+            topic, key, event_id = topics.answers, item.conversation_id, item.answer_id
+        else:
+            topic, key, event_id = topics.documents, item.document_id, item.document_id
+        headers = event_headers(event_id, type(item).__name__, source)
+        return OutgoingRecord(topic, key.encode(), codec.encode(item), headers)
 
-async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:
-    """Open the codec of the settings, ready to encode these types. Raises RegistryUnreachable."""
-    codec = Codec(settings.schema_registry_url, settings.json_input)
-    await codec.prepare(*record_types)
-    return codec
+    return outgoing

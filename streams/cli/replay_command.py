@@ -18,8 +18,7 @@ from streams.cli.command_errors import InputErrors, SourceLocation
 from streams.cli.command_files import count_lines, read_records
 from streams.cli.command_output import UsageError, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
-from streams.cli.record_sender import OutgoingRecord, open_codec, open_sender, send_all
-from streams.kafka.kafka_records import event_headers
+from streams.cli.record_sender import open_encoder, send_all
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 
@@ -76,18 +75,9 @@ def replay(
 
 
 async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputErrors, bar: Progress) -> int:
-    codec = await open_codec(settings.encoding, ChatbotAnswer)
+    outgoing = await open_encoder(settings, ChatbotAnswer, "replay")
     topic = Topics(settings.kafka.topic_prefix).answers
-
-    def outgoing(answer: ChatbotAnswer) -> OutgoingRecord:
-        headers = event_headers(answer.answer_id, "ChatbotAnswer", "replay")
-        return OutgoingRecord(topic, answer.conversation_id.encode(), codec.encode(answer), headers)
-
-    async with (
-        open_sender(settings, topic) as sender,
-        aclosing(_paced_answers(file, pace, errors, bar)) as answers,
-    ):
-        return await send_all(answers, outgoing, sender, errors)
+    return await send_all(settings, topic, _paced_answers(file, pace, errors, bar), outgoing, errors)
 
 
 async def _paced_answers(

@@ -4,9 +4,8 @@ import asyncio
 import re
 import sys
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import aclosing
-from datetime import datetime
 from difflib import get_close_matches
 from typing import Annotated, Final
 
@@ -18,15 +17,14 @@ from schemas.jsonl import utc_now
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.text.language_detection import UNDETERMINED, language_code
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType
-from streams.cli.command_output import CommandFailed, UsageError, json_line, say, write_line
+from streams.cli.command_output import CommandFailed, UsageError, say, write_json
 from streams.cli.common_options import AsJson, ConfigFile, Since, Until, unknown_language_message
-from streams.cli.pause_commands import active_pauses_and_offsets, entry_sentence
-from streams.cli.record_sender import OutgoingRecord, open_codec, send_each
+from streams.cli.pause_commands import active_pauses, entry_sentence
+from streams.cli.record_sender import open_encoder, send_each
 from streams.cli.topic_reading import OutageReporter, TimeRange, follow, open_topics
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
-from streams.kafka.kafka_records import event_headers
 from streams.kafka.topic_reader import TopicReader
 from streams.kafka.topics import Topics
 from streams.pause.pause_state import read_entry
@@ -53,41 +51,12 @@ def parse_code(text: str, codes: Collection[str]) -> str:
     return code
 
 
-def make_filter(
-    message_types: Sequence[str] | None,
-    languages: Sequence[str] | None,
-    reasons: Sequence[str] | None,
-    documents: Sequence[str] | None,
-    since: datetime | None,
-    until: datetime | None,
-    lowest: float | None,
-    highest: float | None,
-) -> VerdictFilter:
-    """Make the filter for the options.
+def language_of_verdicts(text: str) -> str:
+    """Return the code that verdicts have for a language, ``und`` too.
 
     A two-letter code that is not a language is reported, but accepted, since an answer may state it.
-
-    Raises:
-        UsageError: no verdict could pass.
+    Raises UsageError if no verdict can have it.
     """
-    if since and until and until <= since:
-        raise UsageError("--until must be later than --since")
-    if lowest is not None and highest is not None and highest < lowest:
-        raise UsageError("--max-score must not be below --min-score")
-    return VerdictFilter(
-        message_types=frozenset(message_types or ()),
-        languages=frozenset(map(_language_of_verdicts, languages or ())),
-        reasons=frozenset(reasons or ()),
-        documents=frozenset(documents or ()),
-        since=since,
-        until=until,
-        lowest=lowest,
-        highest=highest,
-    )
-
-
-def _language_of_verdicts(text: str) -> str:
-    """Return the code that verdicts have for it, ``und`` too; raises UsageError if none can have it."""
     if text.lower() == UNDETERMINED:
         return UNDETERMINED
     if (code := language_code(text)) is None:
@@ -171,7 +140,20 @@ def tail(
     settings = load_settings(config)
     topics = Topics(settings.kafka.topic_prefix)
     outputs = [topics.verdict_topic(Decision(each)) for each in decision] if decision else topics.outputs
-    verdict_filter = make_filter(message_type, language, reason, document, since, until, min_score, max_score)
+    if since and until and until <= since:
+        raise UsageError("--until must be later than --since")
+    if min_score is not None and max_score is not None and max_score < min_score:
+        raise UsageError("--max-score must not be below --min-score")
+    verdict_filter = VerdictFilter(
+        message_types=frozenset(message_type or ()),
+        languages=frozenset(map(language_of_verdicts, language or ())),
+        reasons=frozenset(reason or ()),
+        documents=frozenset(document or ()),
+        since=since,
+        until=until,
+        lowest=min_score,
+        highest=max_score,
+    )
     period = TimeRange(since, until, from_beginning)
     asyncio.run(_tail(settings, tuple(outputs), period, verdict_filter, limit, as_json))
 
@@ -187,7 +169,7 @@ async def _tail(
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     controls = Topics(settings.kafka.topic_prefix).controls
     count, console, outage = 0, ResultConsole(), OutageReporter()
-    active, known_offsets = await active_pauses_and_offsets(settings)
+    active, known_offsets = await active_pauses(settings)
     for entry in active:
         say(entry_sentence(entry))
     followed = follow(settings.kafka, *outputs, controls, period=period, check=outage.check)
@@ -200,7 +182,7 @@ async def _tail(
                     say(entry_sentence(read_entry(record)))
             elif (verdict := await decode_verdict(record, codec)) and verdict_filter.matches(verdict):
                 if as_json:
-                    write_line(json_line(to_json(verdict)))
+                    write_json(to_json(verdict))
                     sys.stdout.flush()
                 else:
                     console.print(verdict_with_claims(verdict), soft_wrap=True)
@@ -235,28 +217,24 @@ def try_out(
     """
     verdict = asyncio.run(_try_answer(load_settings(config), timeout))
     if as_json:
-        write_line(json_line(to_json(verdict)))
+        write_json(to_json(verdict))
     else:
         ResultConsole().print(verdict_line(verdict), soft_wrap=True)
 
 
 async def _try_answer(settings: Settings, seconds: float) -> Verdict:
     """Return the verdict on the test answer; raises CommandFailed if it does not arrive in time."""
-    codec = await open_codec(settings.encoding, ChatbotAnswer)
-    topics = Topics(settings.kafka.topic_prefix)
+    outgoing = await open_encoder(settings, ChatbotAnswer, "try")
     name = f"truthgate-try-{uuid.uuid4().hex}"
     answer = ChatbotAnswer(name, name, _TEST_QUESTION, _TEST_ANSWER, utc_now())
-    headers = event_headers(answer.answer_id, "ChatbotAnswer", "try")
-    record = OutgoingRecord(topics.answers, answer.conversation_id.encode(), codec.encode(answer), headers)
-    async with open_topics(settings.kafka, *topics.outputs) as (reader, log):
+    async with open_topics(settings.kafka, *Topics(settings.kafka.topic_prefix).outputs) as (reader, log):
         reader.read_from(log.end_offsets)
-        await send_each(settings, [record])
+        await send_each(settings, [outgoing(answer)])
+        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         try:
-            return await asyncio.wait_for(_verdict_on(answer.answer_id, reader, codec), seconds)
+            return await asyncio.wait_for(_verdict_on(name, reader, codec), seconds)
         except TimeoutError:
-            raise CommandFailed(
-                f"no verdict on {answer.answer_id} within {seconds:g} s: is a worker ready?"
-            ) from None
+            raise CommandFailed(f"no verdict on {name} within {seconds:g} s: is a worker ready?") from None
 
 
 async def _verdict_on(answer_id: str, reader: TopicReader, codec: Codec) -> Verdict:

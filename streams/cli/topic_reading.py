@@ -94,6 +94,26 @@ async def open_topics(
         yield reader, log
 
 
+async def read_newest(settings: KafkaSettings, topic: str) -> dict[bytes | None, ConsumerRecord]:
+    """Read a topic to its end, and return the newest record of each key.
+
+    As in a worker's store, the later record is newer within a partition, and between partitions the one
+    with the later timestamp. Raises as :func:`open_topics` does.
+    """
+    latest: dict[tuple[bytes | None, int], tuple[int, ConsumerRecord]] = {}
+    async with (
+        open_topics(settings, topic) as (reader, log),
+        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
+    ):
+        async for records in batches:
+            for record in records:
+                of_partition = record.key, record.partition
+                earlier, _ = latest.get(of_partition, (record.timestamp, None))
+                latest[of_partition] = max(earlier, record.timestamp), record
+    ascending = sorted(latest.values(), key=lambda each: (each[0], each[1].partition))
+    return {record.key: record for _, record in ascending}
+
+
 async def follow(
     settings: KafkaSettings, *topics: str, period: TimeRange, check: ReachabilityCheck = check_reachable
 ) -> AsyncGenerator[ConsumerRecord, None]:
@@ -113,9 +133,7 @@ async def follow(
 class OutageReporter:
     """Tolerates an unresponsive Kafka, and reports the beginning and the end of each outage once.
 
-    Args:
-        ask: checks whether Kafka answers; raises ServiceUnreachable.
-        tell: takes the lines for the user.
+    ``ask`` checks whether Kafka answers and raises ServiceUnreachable; ``tell`` takes the lines for the user.
     """
 
     def __init__(self, ask: ReachabilityCheck = check_reachable, tell: Callable[[str], None] = say) -> None:

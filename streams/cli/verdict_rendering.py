@@ -1,10 +1,11 @@
 """Rendering of verdicts and claims for a terminal; signs give a claim's status where colours are missing."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from schemas.records import Verdict, VerdictClaim, VerdictClaimSource, VerdictOpinion
@@ -51,6 +52,18 @@ class ResultConsole(Console):
     def on_broken_pipe(self) -> None:
         """Let the entry point end the command."""
         raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
+
+
+def print_table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Collection[str] = ()
+) -> None:
+    """Print a table of texts; ``numbers`` are the headings of columns to align on the right."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in numbers else "left")
+    for row in rows:
+        table.add_row(*(each if isinstance(each, Text) else Text(printable(str(each))) for each in row))
+    ResultConsole().print(table)
 
 
 def humanize_code(code: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -105,15 +105,6 @@ class ArchivedLetter:
         """Whether it was replayed, and failed again for the same reason."""
         return self.reason(header.REPEATED) not in {"", "0"}
 
-    def is_from(self, topic: str) -> bool:
-        """Return whether the record came from this topic."""
-        return self.reason(header.TOPIC) == topic
-
-    @property
-    def has_value(self) -> bool:
-        """Whether the letter has the original value, and not only its size and hash."""
-        return not self.reason(header.VALUE_BYTES)
-
     def to_json(self) -> dict[str, Any]:
         """Return everything but the value as JSON."""
         return {
@@ -199,14 +190,15 @@ class OffsetSet:
     def __contains__(self, offset: int) -> bool:
         return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
 
-    def plus(self, offsets: Iterable[int]) -> OffsetSet:
-        """Return the set with these offsets added."""
-        return self.plus_ranges((offset, offset) for offset in offsets)
-
-    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
+    def plus(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
         """Return the set with these ranges (first, last) added."""
-        (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
-        return OffsetSet(last + 1, tuple(beyond))
+        joined = [[0, self.position - 1]]
+        for first, last in sorted([*self.beyond, *ranges]):
+            if first > joined[-1][1] + 1:
+                joined.append([first, last])
+            joined[-1][1] = max(joined[-1][1], last)
+        (_, end), *beyond = joined
+        return OffsetSet(end + 1, tuple((first, last) for first, last in beyond))
 
     @property
     def metadata(self) -> str:
@@ -228,19 +220,7 @@ class OffsetSet:
         if not _RANGES.fullmatch(metadata):
             return cls(position)
         bounds = (part.split("-") for part in metadata.split(",") if part)
-        return cls(position).plus_ranges((int(each[0]), int(each[-1])) for each in bounds)
-
-
-def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join sorted ranges that touch or overlap."""
-    rest = iter(ranges)
-    first, last = next(rest)
-    for start, end in rest:
-        if start > last + 1:
-            yield first, last
-            first, last = start, end
-        last = max(last, end)
-    yield first, last
+        return cls(position).plus((int(each[0]), int(each[-1])) for each in bounds)
 
 
 class LetterAction(StrEnum):
@@ -296,16 +276,17 @@ class DeadLetterArchive:
     def was_replayed_at(self, location: LetterLocation) -> bool:
         """Return whether this location has a letter that was replayed before."""
         partition, offset = location
-        for at, begin in self._log.beginning_offsets.items():
-            if at.partition == partition and begin <= offset < self._log.end_offsets[at]:
-                return offset in self._replayed[partition]
-        return False
+        exists = any(
+            at.partition == partition and begin <= offset < self._log.end_offsets[at]
+            for at, begin in self._log.beginning_offsets.items()
+        )
+        return exists and offset in self._replayed[partition]
 
     async def remember(self, letters: Iterable[ArchivedLetter]) -> None:
         """Commit that the action was done with these letters."""
-        offsets: dict[int, list[int]] = {}
+        offsets: dict[int, list[tuple[int, int]]] = {}
         for letter in letters:
-            offsets.setdefault(letter.partition, []).append(letter.offset)
+            offsets.setdefault(letter.partition, []).append((letter.offset, letter.offset))
         commit = {}
         for at in self._log.end_offsets:
             if more := offsets.get(at.partition):
@@ -326,15 +307,11 @@ async def open_archive(
     async with open_topics(kafka, topic, group_id=groups[action]) as (reader, log):
         done = {}
         for each, group in groups.items():
-            committed = await _committed(kafka, group, list(log.end_offsets))
-            done[each] = {at.partition: _offsets(committed.get(at)) for at in log.end_offsets}
+            done[each] = {at.partition: OffsetSet() for at in log.end_offsets}
+            for at, commit in (await _committed(kafka, group, list(log.end_offsets))).items():
+                if commit.offset >= 0:
+                    done[each][at.partition] = OffsetSet.from_commit(commit.offset, commit.metadata or "")
         yield DeadLetterArchive(reader, log, done, action)
-
-
-def _offsets(committed: OffsetAndMetadata | None) -> OffsetSet:
-    if committed is None or committed.offset < 0:
-        return OffsetSet()
-    return OffsetSet.from_commit(committed.offset, committed.metadata or "")
 
 
 async def _committed(

@@ -2,18 +2,16 @@
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from streams.cli.command_output import ExitCode, UsageError, json_line, plural, printable, say, write_line
+from streams.cli.command_output import ExitCode, UsageError, plural, say, write_json
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.cli.dead_letters.dead_letter_archive import LetterFilter, open_archive
-from streams.cli.dead_letters.dead_letter_replay import discard, replay, report_no_letter
-from streams.cli.verdict_rendering import ResultConsole
+from streams.cli.dead_letters.dead_letter_replay import ReplayResult, discard, replay, report_no_letter
+from streams.cli.verdict_rendering import print_table
+from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
 from streams.settings import Settings, load_settings
 
@@ -46,16 +44,32 @@ def list_letters(
     found = asyncio.run(_list_records(load_settings(config), LetterFilter(stage or ()), limit))
     if as_json:
         for each in found:
-            write_line(json_line({**each.letter, "letters": each.count, "replayed": each.replayed}))
+            write_json(each)
     elif found:
-        columns = ("at", "from", "stage", "class", "tries", "first failed", "key")
-        table = Table(*columns, "letters", "replayed", "message", box=None, pad_edge=False)
-        for each in found:
-            names = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "message")
-            *cells, message = (Text(printable(str(each.letter[name] or ""))) for name in names)
-            replayed = "yes" if each.replayed else ""
-            table.add_row(each.location, *cells, str(each.count), replayed, message)
-        ResultConsole().print(table)
+        first = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "letters")
+        print_table(
+            (
+                "at",
+                "from",
+                "stage",
+                "class",
+                "tries",
+                "first failed",
+                "key",
+                "letters",
+                "replayed",
+                "message",
+            ),
+            (
+                (
+                    f"{each['partition']}:{each['offset']}",
+                    *(each[name] or "" for name in first),
+                    "yes" if each["replayed"] else "",
+                    each["message"],
+                )
+                for each in found
+            ),
+        )
     else:
         say("no dead letters" + (" of that stage" if stage else ""))
 
@@ -91,17 +105,9 @@ def replay_letters(
 
     Example: `truthgate dead-letters replay --stage score`
     """
-    selected = LetterFilter(stage or (), at or ())
-    result = asyncio.run(
-        replay(
-            load_settings(config),
-            selected,
-            again=again,
-            documents=documents,
-            repeated=repeated,
-            dry_run=dry_run,
-        )
-    )
+    selected, settings = LetterFilter(stage or (), at or ()), load_settings(config)
+    result = ReplayResult(Topics(settings.kafka.topic_prefix), documents=documents, repeated=repeated)
+    asyncio.run(replay(settings, selected, result, again=again, dry_run=dry_run))
     sent = "would be sent" if dry_run else "sent"
     counts = [
         f"{plural(count, 'dead letter')} {sent} to {topic}" for topic, count in sorted(result.sent.items())
@@ -145,30 +151,20 @@ def discard_letters(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
-@dataclass(slots=True)
-class _ListedRecord:
-    """The first letter about a record, the number of its letters, and whether one was replayed.
+async def _list_records(
+    settings: Settings, letter_filter: LetterFilter, limit: int | None
+) -> list[dict[str, Any]]:
+    """Return the first letter about each record as JSON, the number of its letters, and if one was replayed.
 
     Without the value: all values together may exceed the memory.
     """
-
-    location: str
-    letter: dict[str, Any]
-    replayed: bool
-    count: int = 1
-
-
-async def _list_records(
-    settings: Settings, letter_filter: LetterFilter, limit: int | None
-) -> list[_ListedRecord]:
-    found: dict[bytes, _ListedRecord] = {}
+    found: dict[bytes, dict[str, Any]] = {}
     async with open_archive(settings) as archive, aclosing(archive.letters()) as letters:
         async for letter in letters:
             if known := found.get(letter.record_digest):
-                known.count += 1
-                known.replayed |= archive.was_replayed(letter)
+                known["letters"] += 1
+                known["replayed"] |= archive.was_replayed(letter)
             elif letter_filter(letter) and (limit is None or len(found) < limit):
-                found[letter.record_digest] = _ListedRecord(
-                    letter.location, letter.to_json(), archive.was_replayed(letter)
-                )
+                counts = {"letters": 1, "replayed": archive.was_replayed(letter)}
+                found[letter.record_digest] = letter.to_json() | counts
     return list(found.values())

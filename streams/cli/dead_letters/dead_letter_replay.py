@@ -1,32 +1,23 @@
 """Replaying and discarding dead letters: each record once, and documents only while they are the newest."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from contextlib import aclosing, nullcontext
 from functools import partial
-
-from aiokafka import ConsumerRecord
 
 from streams.cli.command_output import say, write_line
 from streams.cli.dead_letters.dead_letter_archive import (
     ArchivedLetter,
-    DeadLetterArchive,
     LetterAction,
     LetterFilter,
     LetterLocation,
     open_archive,
 )
-from streams.cli.record_sender import OnSettled, OutgoingRecord, open_sender
-from streams.cli.topic_reading import open_topics
+from streams.cli.record_sender import Sender, open_sender
+from streams.cli.topic_reading import read_newest
 from streams.delivery import dead_letters as header
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer
 from streams.settings import Settings
-
-Send = Callable[[ArchivedLetter, OutgoingRecord, OnSettled], Awaitable[None]]
-
-#: The records of one key by partition: the latest time there, and the newest record.
-_NewestRecords = dict[int, tuple[int, ConsumerRecord]]
 
 
 class ReplayResult:
@@ -35,7 +26,13 @@ class ReplayResult:
     Only the locations of letters that were sent or skipped are stored: all values together may exceed the
     memory. Letters of documents are stored as a whole until they are sent.
 
+    Args:
+        topics: the topics that records came from.
+        documents: include bad documents, each only while its record is the newest of its key.
+        repeated: include letters that failed twice for the same reason.
+
     Attributes:
+        sender: sends the records; None writes a line for each instead.
         sent: how many records were sent, by topic.
         refused: how many letters could not be sent.
         documents_left: how many bad documents were left.
@@ -43,14 +40,11 @@ class ReplayResult:
         missing: how many given locations have no such letter.
     """
 
-    def __init__(self, topics: Topics, send: Send, *, documents: bool, repeated: bool = False) -> None:
+    def __init__(self, topics: Topics, *, documents: bool, repeated: bool = False) -> None:
+        self.sender: Sender | None = None
         self.sent: Counter[str] = Counter()
-        self.refused = 0
-        self.documents_left = 0
-        self.failed_twice = 0
-        self.missing = 0
+        self.refused = self.documents_left = self.failed_twice = self.missing = 0
         self._topics = topics
-        self._send = send
         self._documents = documents
         self._repeated = repeated
         self._waiting: list[ArchivedLetter] = []
@@ -65,10 +59,10 @@ class ReplayResult:
             self._duplicates[letter.record_digest].append(letter.location_only)
         else:
             self._duplicates[letter.record_digest] = []
-            is_document = letter.is_from(self._topics.documents)
+            is_document = letter.reason(header.TOPIC) == self._topics.documents
             if is_document and not self._documents:
                 self.documents_left += 1
-            elif not letter.has_value:
+            elif letter.reason(header.VALUE_BYTES):  # it has only the size and hash of the original value
                 self.refused += 1
                 origin = f"{letter.reason(header.TOPIC)} {letter.to_json()['original']}"
                 say(f"dead letter {letter.location}: value too large for the topic, see {origin}")
@@ -78,19 +72,23 @@ class ReplayResult:
                 await self._send_again(letter)
 
     async def process_documents(self, settings: Settings) -> None:
-        """Send the waiting documents whose record is still the newest of its key."""
-        newest = await newest_letters(settings, self._waiting) if self._waiting else set()
+        """Send the waiting documents whose record is still the newest of its key.
+
+        An offset that has another record by now is not the letter's. Raises as :func:`read_newest` does.
+        """
+        newest = await read_newest(settings.kafka, self._topics.documents) if self._waiting else {}
         for letter in self._waiting:
-            if letter.location in newest:
+            record = newest.get(letter.key)
+            origin = (letter.reason(header.PARTITION), letter.reason(header.OFFSET), letter.value)
+            if record and (str(record.partition), str(record.offset), record.value) == origin:
                 await self._send_again(letter)
             else:
                 say(f"dead letter {letter.location}: not sent, its document has a newer record")
 
     def report_missing(self, location: LetterLocation, *, sent_before: bool) -> None:
         """Report why nothing is sent for a given location."""
-        at = ":".join(map(str, location))
         if sent_before:
-            say(f"dead letter {at}: was replayed before; --all sends it again")
+            say(f"dead letter {':'.join(map(str, location))}: was replayed before; --all sends it again")
         else:
             self.missing += 1
             report_no_letter(location)
@@ -102,7 +100,12 @@ class ReplayResult:
 
     async def _send_again(self, letter: ArchivedLetter) -> None:
         record = letter.to_record(self._topics)
-        await self._send(letter, record, partial(self._settle, letter, record.topic))
+        settle = partial(self._settle, letter, record.topic)
+        if self.sender:
+            await self.sender.send(record, settle)
+        else:
+            write_line(f"{letter.summary}  to {record.topic}")
+            settle(None)
 
     def _settle(self, letter: ArchivedLetter, topic: str, refusal: BadAnswer | None) -> None:
         if refusal is None:
@@ -120,22 +123,15 @@ def report_no_letter(location: LetterLocation) -> None:
 
 
 async def replay(
-    settings: Settings,
-    letter_filter: LetterFilter,
-    *,
-    again: bool,
-    documents: bool,
-    repeated: bool,
-    dry_run: bool,
-) -> ReplayResult:
+    settings: Settings, letter_filter: LetterFilter, result: ReplayResult, *, again: bool, dry_run: bool
+) -> None:
     """Send the selected dead letters to the topics that they came from.
 
     Args:
         settings: name the cluster and the topics.
         letter_filter: selects the letters.
+        result: selects further, and counts.
         again: include letters that were replayed before.
-        documents: include bad documents, each only while its record is the newest of its key.
-        repeated: include letters that failed twice for the same reason.
         dry_run: send nothing, and write a line for each letter that would be sent.
 
     Raises:
@@ -143,42 +139,21 @@ async def replay(
         ServiceUnreachable: no broker answers.
         InfrastructureFailure: a record could not be delivered.
     """
-    topics = Topics(settings.kafka.topic_prefix)
+    inputs = Topics(settings.kafka.topic_prefix).inputs
     async with open_archive(settings) as archive:
-        included = {"documents": documents, "repeated": repeated}
-        dry = nullcontext(ReplayResult(topics, _print_only, **included))
-        opened = dry if dry_run else _open_replay(settings, topics, archive, **included)
-        async with opened as result, aclosing(archive.letters(include_replayed=again)) as letters:
-            async for letter in letters:
-                if letter_filter(letter):
-                    await result.process(letter)
-            await result.process_documents(settings)
-        for location in letter_filter.unmatched:
-            result.report_missing(location, sent_before=not again and archive.was_replayed_at(location))
-        return result
-
-
-@asynccontextmanager
-async def _open_replay(
-    settings: Settings, topics: Topics, archive: DeadLetterArchive, **included: bool
-) -> AsyncIterator[ReplayResult]:
-    async with open_sender(settings, *topics.inputs) as sender:
-
-        async def send(_: ArchivedLetter, record: OutgoingRecord, on_settled: OnSettled) -> None:
-            await sender.send(record, on_settled)
-
-        result = ReplayResult(topics, send, **included)
+        opened = nullcontext() if dry_run else open_sender(settings, *inputs)
         try:
-            yield result
-            await sender.finish()
+            async with opened as result.sender, aclosing(archive.letters(include_replayed=again)) as letters:
+                async for letter in letters:
+                    if letter_filter(letter):
+                        await result.process(letter)
+                await result.process_documents(settings)
         finally:
             # After a failure, too: letters that were sent are not to be sent again.
-            await archive.remember(result.done)
-
-
-async def _print_only(letter: ArchivedLetter, record: OutgoingRecord, on_settled: OnSettled) -> None:
-    write_line(f"{letter.summary}  to {record.topic}")
-    on_settled(None)
+            if not dry_run:
+                await archive.remember(result.done)
+        for location in letter_filter.unmatched:
+            result.report_missing(location, sent_before=not again and archive.was_replayed_at(location))
 
 
 async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
@@ -198,38 +173,3 @@ async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
                 selected.add(letter.record_digest)
         await archive.remember(each for record in selected for each in letters_of[record])
     return len(selected)
-
-
-async def newest_letters(settings: Settings, letters: Sequence[ArchivedLetter]) -> set[str]:
-    """Read the documents topic, and return the locations of letters whose record is the newest of its key.
-
-    As in a worker's store, the later record is newer within a partition, and between partitions the one
-    with the later timestamp. An offset that has another record by now is not the letter's.
-
-    Raises:
-        UsageError: the topic does not exist.
-        ServiceUnreachable: no broker answers, or reading stalls.
-    """
-    keys = {letter.key for letter in letters}
-    topic = Topics(settings.kafka.topic_prefix).documents
-    newest: dict[bytes | None, _NewestRecords] = {}
-    async with (
-        open_topics(settings.kafka, topic) as (reader, log),
-        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
-    ):
-        async for records in batches:
-            for record in records:
-                if record.key in keys:
-                    of_key = newest.setdefault(record.key, {})
-                    earlier, _ = of_key.get(record.partition, (record.timestamp, None))
-                    of_key[record.partition] = (max(earlier, record.timestamp), record)
-    return {letter.location for letter in letters if _is_newest(letter, newest.get(letter.key, {}))}
-
-
-def _is_newest(letter: ArchivedLetter, newest: _NewestRecords) -> bool:
-    if not newest:
-        return False
-    _, partition = max((timestamp, partition) for partition, (timestamp, _) in newest.items())
-    record = newest[partition][1]
-    origin = (letter.reason(header.PARTITION), letter.reason(header.OFFSET))
-    return (str(record.partition), str(record.offset), record.value) == (*origin, letter.value)

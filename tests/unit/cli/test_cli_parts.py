@@ -25,7 +25,7 @@ from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedL
 from streams.cli.dead_letters.dead_letter_replay import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
-from streams.cli.record_sender import OnSettled, OutgoingRecord
+from streams.cli.record_sender import OnSettled, OutgoingRecord, Sender
 from streams.cli.replay_command import Pace
 from streams.cli.verdict_rendering import ResultConsole, highlighted_excerpt, verdict_line
 from streams.kafka.topics import Topics
@@ -202,13 +202,13 @@ def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]
     replayed, sent = OffsetSet(), set[int]()
     for offsets in rounds:
         sent |= set(offsets)
-        replayed = replayed.plus(offsets)
+        replayed = replayed.plus((offset, offset) for offset in offsets)
         replayed = OffsetSet.from_commit(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
-    replayed = OffsetSet().plus(range(1, 20_000, 2))
+    replayed = OffsetSet().plus((offset, offset) for offset in range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
     known = OffsetSet.from_commit(replayed.position, replayed.metadata)
     assert 1 in known
@@ -266,29 +266,33 @@ def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
     assert letter([("dlq.stage", b"decode")]).record_digest == b"0:7"
 
 
-async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
-    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-        assert record.value == b"\xc3\x01"
-        outcome(None)
+class Sending(Sender):
+    """Settles each record at once, and keeps what was sent."""
 
+    def __init__(self) -> None:
+        self.values: list[bytes | None] = []
+
+    async def send(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
+        self.values.append(record.value)
+        on_settled(None)
+
+
+async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
     place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
-    resent = ReplayResult(Topics(""), send, documents=False)
+    resent = ReplayResult(Topics(""), documents=False)
+    resent.sender = sending = Sending()
     for offset in (7, 8):
         await resent.process(replace(letter(place), offset=offset))
     await resent.process(replace(letter([]), offset=9))
+    assert sending.values == [b"\xc3\x01"] * 2
     assert resent.sent == {"answers": 2}
     assert [each.location for each in resent.done] == ["0:7", "0:8", "0:9"]
     assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
 
 
 async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked() -> None:
-    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-        outcome(None)
-
-    left, asked = (
-        ReplayResult(Topics(""), send, documents=False),
-        ReplayResult(Topics(""), send, documents=False, repeated=True),
-    )
+    left = ReplayResult(Topics(""), documents=False)
+    asked = ReplayResult(Topics(""), documents=False, repeated=True)
     for resent in (left, asked):
         await resent.process(letter([("dlq.repeated", b"1")]))
         await resent.process(replace(letter([("dlq.attempts", b"2")]), offset=8))

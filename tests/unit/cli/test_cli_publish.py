@@ -46,7 +46,7 @@ def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_lea
 
 
 def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
-    published = TopicDocuments({"nl/a": marked("nl/a")}, 1, unreadable_ids=frozenset({"broken"}))
+    published = TopicDocuments({"nl/a": marked("nl/a")}, {b"broken": "key_mismatch"})
     assert missing_documents(published, ["nl/a", "nope", "broken", "nope"]) == ["nope"]
 
 
