@@ -12,11 +12,11 @@ from streams.cli.command_files import atomic_write, count_lines
 from streams.cli.command_output import (
     CommandFailed,
     UsageError,
-    json_line,
     plural,
     printable,
     progress_bar,
     say,
+    write_json,
     write_line,
 )
 from streams.cli.common_options import AsJson
@@ -103,6 +103,6 @@ def show(
         say(f"{code}: {plural(len(found.counts), 'term')} from {plural(found.documents, 'document')}")
         for word, count in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
             if as_json:
-                write_line(json_line({"language": code, "word": word, "count": count}))
+                write_json({"language": code, "word": word, "count": count})
             else:
                 write_line(f"{code}\t{printable(word)}\t{count}")

@@ -4,17 +4,15 @@ import asyncio
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from schemas import KnowledgeDocument, to_json
 from schemas.records import rfc3339
 from scoring.text.language_detection import language_code
-from streams.cli.command_output import CommandFailed, json_line, printable, say, write_line
+from streams.cli.command_output import CommandFailed, printable, say, write_json, write_line
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
 from streams.cli.document_sources import read_topic_documents
 from streams.cli.publish_command import MarkedDocuments
-from streams.cli.verdict_rendering import ResultConsole
+from streams.cli.verdict_rendering import print_table
 from streams.documents.versions import version_name
 from streams.settings import load_settings
 
@@ -55,17 +53,12 @@ def list_documents(
         marked.check(document)
     if as_json:
         for document in found:
-            write_line(json_line(_summary(document)))
+            write_json(_summary(document))
     elif found:
-        table = Table("id", "language", box=None, pad_edge=False)
-        table.add_column("characters", justify="right")
-        for heading in ("version", "updated", "auto_send", "title"):
-            table.add_column(heading)
+        headings = ("id", "language", "characters", "version", "updated", "auto_send", "title")
         names = ("document_id", "language", "characters", "version", "updated_at", "auto_send", "title")
-        for document in found:
-            row = _summary(document) | {"auto_send": "yes" if document.auto_send else ""}
-            table.add_row(*(Text(printable(str(row[name]))) for name in names))
-        ResultConsole().print(table)
+        rows = (_summary(each) | {"auto_send": "yes" if each.auto_send else ""} for each in found)
+        print_table(headings, ([row[name] for name in names] for row in rows), {"characters"})
     else:
         say("no such documents")
 
@@ -87,7 +80,7 @@ def show(
         published.report_unreadable()
         raise CommandFailed(f"no document has the id {document_id}")
     if as_json:
-        write_line(json_line({**to_json(document), "version": version_name(document)}))
+        write_json({**to_json(document), "version": version_name(document)})
         return
     for name, value in _summary(document).items():
         if value is not None:

@@ -126,9 +126,10 @@ def run(arguments: Sequence[str]) -> int:
         say(str(error))
         return error.code
     except _EXPECTED as error:
-        for line in (_message(error), *(error.more if isinstance(error, InvalidSettings) else ())):
+        code, message = _code_and_message(error)
+        for line in (message, *(error.more if isinstance(error, InvalidSettings) else ())):
             say(line)
-        return _code(error)
+        return code
 
 
 #: What commands raise for their user. Everything else is a defect, of which the traceback is wanted.
@@ -144,43 +145,34 @@ _EXPECTED = (
 )
 
 
-def _message(error: BaseException) -> str:
+def _code_and_message(error: BaseException) -> tuple[int, str]:
+    code, message = int(ExitCode.UNREACHABLE), str(error)
     match error:
         case KeyboardInterrupt():
-            return "interrupted"
+            code, message = ExitCode.INTERRUPTED, "interrupted"
         case typer.TyperException():
             sentence = " ".join(error.format_message().split()).rstrip(".").replace(": Value error, ", ": ")
-            return f"{sentence} (see --help)"
-        case KafkaError():
-            return f"Kafka failed: {type(error).__name__}"
-        case _:
-            return str(error)
-
-
-def _code(error: BaseException) -> ExitCode:
-    match error:
-        case KeyboardInterrupt():
-            return ExitCode.INTERRUPTED
-        case typer.TyperException() | InvalidSettings():
-            return ExitCode.WRONG_USAGE
+            code, message = ExitCode.WRONG_USAGE, f"{sentence} (see --help)"
+        case InvalidSettings():
+            code = ExitCode.WRONG_USAGE
         case CommandFailed():
-            return error.code
+            code = error.code
         case InfrastructureFailure():
-            return ExitCode(error.exit_code)
-        case _:
-            return ExitCode.UNREACHABLE
+            code = error.exit_code
+        case KafkaError():
+            message = f"Kafka failed: {type(error).__name__}"
+    return code, message
 
 
 def _invoke(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    command, code = typer.main.get_command(app), int(ExitCode.DONE)
     try:
         with command.make_context(NAME, arguments) as context:
             command.invoke(context)
     except typer.Exit as done:
-        sys.stdout.flush()
-        return done.exit_code
+        code = done.exit_code
     sys.stdout.flush()
-    return ExitCode.DONE
+    return code
 
 
 def _leave_output() -> None:

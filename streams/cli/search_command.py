@@ -24,10 +24,9 @@ from streams.cli.command_output import (
     ExitCode,
     UsageError,
     indexing_bar,
-    json_line,
     printable,
     progress_bar,
-    write_line,
+    write_json,
 )
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
@@ -163,7 +162,7 @@ def _write_json(question: Question, found: RetrievalResult) -> None:
             for hit in found.hits
         ],
     }
-    write_line(json_line(content))
+    write_json(content)
 
 
 def _print_passages(question: Question, found: RetrievalResult) -> None:

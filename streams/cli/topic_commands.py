@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
-from streams.cli.command_output import ExitCode, UsageError, json_line, plural, say, write_line
+from streams.cli.command_output import ExitCode, UsageError, plural, say, write_json, write_line
 from streams.cli.common_options import AsJson, ConfigFile
-from streams.cli.verdict_rendering import ResultConsole
+from streams.cli.verdict_rendering import print_table
 from streams.kafka.topics import (
     ActualTopic,
     Requirement,
@@ -102,11 +102,8 @@ class Tool(StrEnum):
 def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str, cluster: str) -> str:
     """Render all topics in the language of a tool.
 
-    Args:
-        tool: the tool.
-        specs: the topics.
-        servers: the bootstrap servers, for ``kafka-topics``.
-        cluster: the name of the Kafka resource, for Strimzi.
+    ``servers`` are the bootstrap servers, for ``kafka-topics``; ``cluster`` names the Kafka resource, for
+    Strimzi.
     """
     match tool:
         case Tool.TERRAFORM:
@@ -189,15 +186,16 @@ def create(as_json: AsJson = False, config: ConfigFile = None) -> None:
     if as_json:
         for each in checks:
             result = {"status": each.status, "problems": each.problems, "warnings": each.warnings}
-            write_line(json_line({"topic": each.spec.name, **result}))
+            write_json({"topic": each.spec.name, **result})
     else:
-        table = Table("topic", "status", "problems", box=None, pad_edge=False)
-        for each in checks:
-            _report_warnings(each)
-            style = _STYLES[each.status]
-            status = f"[{style}]{each.status}[/]" if style else each.status
-            table.add_row(each.spec.name, status, "; ".join(each.problems))
-        ResultConsole().print(table)
+        _report_warnings(checks)
+        print_table(
+            ("topic", "status", "problems"),
+            (
+                (each.spec.name, Text(each.status, _STYLES[each.status]), "; ".join(each.problems))
+                for each in checks
+            ),
+        )
     raise typer.Exit(_exit_code(checks))
 
 
@@ -213,16 +211,13 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
     """
     checks = asyncio.run(check_topics(load_settings(config)))
     if as_json:
-        write_line(
-            json_line(
-                {
-                    "ok": not any(each.problems for each in checks),
-                    "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
-                    "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
-                    "topics": [check_as_json(each) for each in checks],
-                }
-            )
-        )
+        content = {
+            "ok": not any(each.problems for each in checks),
+            "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
+            "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
+            "topics": [check_as_json(each) for each in checks],
+        }
+        write_json(content)
     else:
         _print_checks(checks)
     raise typer.Exit(_exit_code(checks))
@@ -252,22 +247,20 @@ def describe(
         return
     for spec in specs:
         if as_json:
-            write_line(json_line(spec_as_json(spec)))
+            write_json(spec_as_json(spec))
         else:
             write_line("\n".join([f"topic {spec.name}", *requirement_lines(spec)]))
 
 
 def _print_checks(checks: Sequence[TopicCheck]) -> None:
-    for each in checks:
-        _report_warnings(each)
+    _report_warnings(checks)
     wrong = [each for each in checks if each.problems]
     if not wrong:
         write_line("all topics meet the settings")
     for each in wrong:
         heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
         write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
-    missing = sum(each.actual is None for each in wrong)
-    if missing:
+    if missing := sum(each.actual is None for each in wrong):
         say(
             f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
             "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
@@ -276,9 +269,10 @@ def _print_checks(checks: Sequence[TopicCheck]) -> None:
         say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
 
 
-def _report_warnings(check: TopicCheck) -> None:
-    for warning in check.warnings:
-        say(f"warning: topic {check.spec.name} {warning}")
+def _report_warnings(checks: Sequence[TopicCheck]) -> None:
+    for check in checks:
+        for warning in check.warnings:
+            say(f"warning: topic {check.spec.name} {warning}")
 
 
 def _exit_code(checks: Sequence[TopicCheck]) -> ExitCode:

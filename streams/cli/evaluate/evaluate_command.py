@@ -19,10 +19,9 @@ from streams.cli.command_files import atomic_write, check_not_overwriting, check
 from streams.cli.command_output import (
     CommandFailed,
     UsageError,
-    json_line,
     progress_bar,
     require_package,
-    write_line,
+    write_json,
 )
 from streams.cli.common_options import (
     AsJson,
@@ -250,7 +249,7 @@ def _show(
                 },
                 **asdict(changed),
             }
-        write_line(json_line(content))
+        write_json(content)
         return
     parts: list[RenderableType] = [*evaluation_tables(whole), *judge_tables(judge_runs)]
     if changed:

@@ -12,7 +12,14 @@ from schemas import RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
 from streams.cli.command_errors import CommandErrors, InputErrors
 from streams.cli.command_files import read_records
-from streams.cli.command_output import CommandFailed, ExitCode, json_line, plural, printable, say, write_line
+from streams.cli.command_output import (
+    CommandFailed,
+    ExitCode,
+    plural,
+    printable,
+    say,
+    write_json,
+)
 from streams.cli.common_options import existing_pair
 from streams.cli.evaluate.rated_files import make_case, unknown_code
 from streams.cli.verdict_rendering import ResultConsole
@@ -60,7 +67,7 @@ def show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: b
             {"file": str(run.path), "bad_lines": run.errors.count, "answers": len(run.cases)}
             for run in (first, second)
         ]
-        write_line(json_line({"files": files, **asdict(found)}))
+        write_json({"files": files, **asdict(found)})
     else:
         names = one.name, other.name
         if one.name == other.name:
