@@ -35,10 +35,7 @@ def read_records(
     """Yield the records of a file with their line numbers, and advance the bar.
 
     ``clock`` gives the time of lines without one. At the end it reports on standard error ignored fields,
-    repeated answer ids, and a file without lines.
-
-    Raises:
-        CommandFailed: the file cannot be read.
+    repeated answer ids, and a file without lines. Raises CommandFailed if the file cannot be read.
     """
     ignored, ids, number = _IgnoredFields(), _AnswerIds(), 0
     try:
@@ -112,10 +109,7 @@ def _lines(path: Path) -> int:
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``, and move it to ``path`` when the block succeeds.
 
-    A device or a pipe is written directly, and a symbolic link is kept.
-
-    Raises:
-        CommandFailed: the file cannot be written.
+    A device or a pipe is written directly, and a symbolic link is kept. Raises CommandFailed.
     """
     try:
         if not _is_ordinary(path):
@@ -136,11 +130,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[TextIO]:
-    """Open the file, which appears when it is complete, or standard output if there is no path.
-
-    Raises:
-        CommandFailed: the file cannot be written.
-    """
+    """Open the file, which appears when complete, or standard output. Raises CommandFailed if unwritable."""
     if path is None:
         yield sys.stdout
         return
@@ -149,11 +139,7 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
 
 
 def check_writable(path: Path) -> None:
-    """Check, before long work, that its result can be written to ``path``.
-
-    Raises:
-        CommandFailed: it cannot.
-    """
+    """Check, before long work, that its result can be written to ``path``; raises CommandFailed if not."""
     try:
         if _is_ordinary(path):
             partial = _partial_file(path)
@@ -166,11 +152,7 @@ def check_writable(path: Path) -> None:
 def check_not_overwriting(
     output: Path | None, inputs: Iterable[Path | None], option: str = "--output"
 ) -> None:
-    """Check that neither ``output`` nor its temporary file is one of the inputs.
-
-    Raises:
-        UsageError: one of them is; the message names ``option``.
-    """
+    """Raise UsageError, naming ``option``, if ``output`` or its temporary file is one of the inputs."""
     outputs = [output, _partial_file(output)] if output else []
     for path in inputs:
         if path and any(_is_same(each, input_path(path)) for each in outputs):

@@ -133,11 +133,7 @@ class _StdoutFile(FileIO):
 
 
 def check_standard_output() -> None:
-    """Make standard output UTF-8 in every locale, and let it raise OutputFailed.
-
-    Raises:
-        OutputFailed: this process has no standard output.
-    """
+    """Make standard output UTF-8, and let it raise OutputFailed, as this does if there is none."""
     if sys.stdout is None:
         raise OutputFailed("standard output is closed")
     if not isinstance(sys.stdout, TextIOWrapper):
@@ -148,10 +144,6 @@ def check_standard_output() -> None:
 
 
 def require_package(package: str, extra: str) -> None:
-    """Check that an optional package is installed.
-
-    Raises:
-        UsageError: it is not; the message names the extra that installs it.
-    """
+    """Raise UsageError, naming the extra, if an optional package is not installed."""
     if find_spec(package) is None:
         raise UsageError(f"this needs {package}: pip install 'truthgate[{extra}]'")

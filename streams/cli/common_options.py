@@ -63,13 +63,9 @@ def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
 
 
 def parse_time(text: str | datetime) -> datetime:
-    """Parse a time: ``2026-03-02T09:15``, local or with an offset; or an age: ``30m``, ``2h``, ``3d``.
+    """Parse a time: ``2026-03-02T09:15``, local or with an offset; or an age before now: ``30m``, ``3d``.
 
-    Returns:
-        An aware time; for an age the present less the age.
-
-    Raises:
-        typer.BadParameter: it is neither, or out of range.
+    Returns an aware time; raises BadParameter if it is neither, or out of range.
     """
     if isinstance(text, datetime):  # typer parses twice
         return text
@@ -154,11 +150,7 @@ ProcessesOption = Annotated[
 
 
 def check_languages(option: str, languages: Iterable[str] | None) -> None:
-    """Check the language codes that an option gives.
-
-    Raises:
-        UsageError: one is not a language code.
-    """
+    """Check the language codes that an option gives; raises UsageError if one does not exist."""
     for language in languages or ():
         if not is_language_tag(language):
             raise UsageError(unknown_language_message(option, language))
@@ -179,9 +171,8 @@ def apply_options(settings: Settings, profile: ProfileName | None, processes: in
 def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
     """Start the fork server, and choose the number of scoring processes for so many answers.
 
-    Returns:
-        The settings, and whether processes load their pipelines on demand, which is faster for few answers.
-        ``answers`` is None if they cannot be counted.
+    ``answers`` is None if they cannot be counted. Returns the settings, and whether processes load their
+    pipelines on demand, which is faster for few answers.
     """
     few = answers is not None and answers <= _FEW_ANSWERS
     fork_server(on_demand=few)
@@ -194,8 +185,7 @@ def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings
 def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Settings:
     """Return the settings without a translator if the mode is off, else unchanged.
 
-    Raises:
-        UsageError: the mode is always, and no translator is configured.
+    Raises UsageError if the mode is always, and no translator is configured.
     """
     if mode == "always" and settings.translation.provider is None:
         raise UsageError("--translate always: no translator is configured (set translation.provider)")

@@ -71,14 +71,7 @@ class TopicDocuments:
 
 
 async def read_topic_documents(settings: Settings) -> TopicDocuments:
-    """Read the documents topic to its end.
-
-    Raises:
-        UsageError: the topic does not exist.
-        KafkaError: the topic may not be read.
-        ServiceUnreachable: no broker answers.
-        RegistryUnreachable: the schema registry does not answer.
-    """
+    """Read the documents topic to its end; raises as :func:`open_topics` does, and RegistryUnreachable."""
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     found = TopicDocuments({}, {})
     newest = await read_newest(settings.kafka, Topics(settings.kafka.topic_prefix).documents)
@@ -96,10 +89,8 @@ async def read_topic_documents(settings: Settings) -> TopicDocuments:
 class DocumentSource:
     """A JSONL file of documents, or a folder of pages with their languages.
 
-    ``option`` is the option that gives the languages.
-
-    Raises:
-        UsageError: a language is not a language code, or is given for a file, whose lines have their own.
+    ``option`` is the option that gives the languages. Raises UsageError if a language does not exist, or is
+    given for a file, whose lines have their own.
     """
 
     path: Path
@@ -119,11 +110,7 @@ class DocumentSource:
     def read(
         self, errors: InputErrors, bar: Progress | None
     ) -> Iterator[tuple[SourceLocation, KnowledgeDocument]]:
-        """Yield the documents, advance the bar, and report bad lines and files.
-
-        Raises:
-            CommandFailed: the JSONL file cannot be read.
-        """
+        """Yield the documents, advance the bar, and report bad lines and files; raises CommandFailed."""
         if not self.path.is_dir():
             for number, document in errors.good_lines(read_records(self.path, KnowledgeDocument, bar)):
                 yield number, replace(document, document_id=self.id_prefix + document.document_id)

@@ -23,11 +23,11 @@ from streams.cli.command_output import (
 )
 from streams.cli.company_terms_commands import app as company_terms_app
 from streams.cli.document_commands import app as documents_app
+from streams.cli.document_commands import publish_documents
 from streams.cli.explain_command import explain
 from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
-from streams.cli.publish_command import publish_documents
 from streams.cli.replay_command import replay
 from streams.cli.score_command import score
 from streams.cli.search_command import search

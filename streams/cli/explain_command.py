@@ -99,11 +99,7 @@ def _search(settings: Settings, wanted: str, since: datetime | None) -> list[Loc
 def find_in_file(
     path: Path, wanted: str, since: datetime | None, errors: InputErrors
 ) -> list[LocatedVerdict]:
-    """Find the verdicts with this answer id or verdict id, in the order of the file; report bad lines.
-
-    Raises:
-        CommandFailed: the file cannot be read.
-    """
+    """Find the verdicts with this id, in the order of the file; report bad lines. Raises CommandFailed."""
     return [
         LocatedVerdict(verdict, VerdictLocation(file=str(path), line=number))
         for number, verdict in errors.good_lines(read_records(path, Verdict))
@@ -117,13 +113,8 @@ async def find_on_topics(
     """Find the verdicts with this answer id or verdict id, sorted by time.
 
     Reads from the end back to ``since``, or to the beginning. Once a verdict is found, it reads back only
-    to where repeats of it can be: to the time of the answer, at most a day before the verdict.
-
-    Raises:
-        ServiceUnreachable: Kafka does not answer.
-        UsageError: a topic does not exist.
-        KafkaError: the cluster refuses.
-        RegistryUnreachable: the schema registry does not answer.
+    to where repeats of it can be: to the time of the answer, at most a day before the verdict. Raises as
+    :func:`open_topics` does, and RegistryUnreachable.
     """
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     topics = Topics(settings.kafka.topic_prefix).outputs

@@ -309,11 +309,7 @@ def _read_answers(
 
 
 def judge_options(given: Sequence[str]) -> JudgeOptions:
-    """Parse the values of --judge-option.
-
-    Raises:
-        UsageError: a parameter does not exist, or has an invalid value.
-    """
+    """Parse the values of --judge-option; raises UsageError for an unknown parameter or an invalid value."""
     values: dict[str, Any] = {}
     for each in given:
         name, equals, value = each.partition("=")
@@ -336,8 +332,7 @@ def judge_options(given: Sequence[str]) -> JudgeOptions:
 def judge_models(given: Sequence[str], options: JudgeOptions, settings: JudgeSettings) -> JudgeModels:
     """Combine the values of --model with the models of the endpoints in the settings.
 
-    Raises:
-        UsageError: two models are for all judges, or one is for a judge that is not asked.
+    Raises UsageError if two models are for all judges, or one is for a judge that is not asked.
     """
     of_judge = dict(each.split("=", 1) for each in given if "=" in each)
     of_all = [each for each in given if "=" not in each]

@@ -137,11 +137,7 @@ async def _search(
 async def find_passages(
     retriever: Retriever, language: str | None, question: Question
 ) -> tuple[Question, RetrievalResult]:
-    """Retrieve the passages for a question, and return both.
-
-    Raises:
-        CommandFailed: the documents cannot be searched.
-    """
+    """Return a question and its passages; raises CommandFailed if the documents cannot be searched."""
     code = language or question.language
     try:
         return question, await retriever.retrieve(question.question, code, _SEARCH_TIMEOUT_SECONDS)

@@ -38,11 +38,7 @@ _TEST_ANSWER = "Yes, this is a test of truthgate. Nobody has to do anything abou
 
 
 def parse_code(text: str, codes: Collection[str]) -> str:
-    """Return the code that matches the text, in which spaces, hyphens and capitals are allowed.
-
-    Raises:
-        typer.BadParameter: no code matches; the message lists similar codes, or else all.
-    """
+    """Return the code for a text with spaces, hyphens, capitals; raises BadParameter with similar codes."""
     code = re.sub(r"[ -]", "_", text.strip().lower())
     code = _DECISION_ALIASES.get(code, code)
     if code not in codes:

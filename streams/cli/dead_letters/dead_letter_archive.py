@@ -147,12 +147,7 @@ class ArchivedLetter:
 class LetterFilter:
     """Selects letters by stage and location, and knows which given locations had none.
 
-    Args:
-        stages: the stages at which letters failed; none selects all.
-        locations: ``PARTITION:OFFSET`` of letters; none selects all.
-
-    Raises:
-        UsageError: a location is malformed.
+    No ``stages`` and no ``locations`` (``PARTITION:OFFSET``) select all. Raises UsageError if one is bad.
     """
 
     def __init__(self, stages: Sequence[Stage], locations: Sequence[str] = ()) -> None:

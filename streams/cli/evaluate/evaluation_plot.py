@@ -74,10 +74,7 @@ def draw(
 
     A point is an answer with its rating and score, its colour and shape the decision; a bar is the median
     score of a rating. Below are three panels with a line per judge, if there are any. Equal input gives an
-    equal file.
-
-    Raises:
-        OSError: the file cannot be written.
+    equal file. Raises OSError.
     """
     with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
         rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))

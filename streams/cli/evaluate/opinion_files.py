@@ -66,11 +66,7 @@ class OpinionFile:
         return cls(path, errors, list(errors.good_lines(read_records(path, OpinionLine))))
 
     def match(self, answers: Mapping[AnswerKey, RatedLine]) -> list[tuple[EvaluationCase, Opinion]]:
-        """Pair the opinions with the first cases of their answers, and report the others.
-
-        Raises:
-            CommandFailed: no opinion is on any of the answers.
-        """
+        """Pair opinions with the first cases of their answers, report others; raises CommandFailed."""
         found: dict[AnswerKey, tuple[EvaluationCase, Opinion]] = {}
         for number, line in self.lines:
             rated = answers.get(line.key)

@@ -190,11 +190,7 @@ def _verdict_function(pipeline: OfflinePipeline, context: Context) -> VerdictFun
 
 
 def make_case(verdict: Verdict, rated: RatedAnswer | None) -> EvaluationCase:
-    """Make a case of a verdict and the ratings of its answer, if there are any.
-
-    Raises:
-        ValueError: the decision or message type is unknown.
-    """
+    """Make a case of a verdict and its ratings; raises ValueError if a code of the verdict is unknown."""
     rules = rules_of_profile(verdict.profile)
     kinds = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
     met = {rule.reason for rule in rules_for_kinds(kinds, rules)}

@@ -45,11 +45,7 @@ class ScoringVariant:
 def select_variants(
     profiles: Sequence[str], context: ContextChoice, translate: TranslateChoice
 ) -> list[ScoringVariant]:
-    """Return the variants for the options.
-
-    Raises:
-        UsageError: they vary two things at once, or compare a profile with itself.
-    """
+    """Return the variants; raises UsageError if two things vary, or a profile is compared with itself."""
     several = {
         "several --profile": len(profiles) > 1,
         "--context both": context == "both",

@@ -46,11 +46,8 @@ class VerdictFile:
 def show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: bool) -> ExitCode:
     """Compare two files of verdicts, with the ratings of the other files.
 
-    Returns:
-        1 if a line was bad, else 0.
-
-    Raises:
-        CommandFailed: a file cannot be read, or the verdicts have no answer in common.
+    Returns 1 if a line was bad, else 0. Raises CommandFailed if a file cannot be read, or the verdicts have
+    no answer in common.
     """
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
     from streams.cli.evaluate.evaluation_tables import comparison_tables  # noqa: PLC0415 - needs scipy

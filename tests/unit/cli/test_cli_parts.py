@@ -22,7 +22,7 @@ from streams.cli.async_input import map_in_order
 from streams.cli.command_files import read_records
 from streams.cli.command_output import json_line, printable
 from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
-from streams.cli.dead_letters.dead_letter_replay import ReplayResult
+from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
 from streams.cli.record_sender import OnSettled, OutgoingRecord, Sender

@@ -9,8 +9,8 @@ import pytest
 
 from schemas import KnowledgeDocument
 from streams.cli.command_errors import InputErrors
+from streams.cli.document_commands import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.cli.document_sources import DocumentSource, TopicDocuments
-from streams.cli.publish_command import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.settings import InvalidSettings, Settings
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
