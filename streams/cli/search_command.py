@@ -30,7 +30,7 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
-from streams.cli.verdict_rendering import ResultConsole, format_relevance, highlighted_excerpt
+from streams.cli.verdict_rendering import ResultConsole, format_relevance, marked_excerpt
 from streams.search.on_demand import open_on_demand_retriever
 from streams.search.passages import matching_spans
 from streams.search.search import SearchOptions
@@ -179,8 +179,8 @@ def _print_passages(question: Question, found: RetrievalResult) -> None:
         style = "yellow" if found.floor is not None and hit.relevance < found.floor else "dim"
         console.print(Text(f"   {format_relevance(hit.relevance, found.floor)}{names}", style))
         spans = matching_spans(question.question, hit.text, hit.language)
-        style = "bold black on yellow"
-        excerpt = highlighted_excerpt(hit.text, spans, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH, style)
+        marks = [(*span, "", "bold black on yellow") for span in spans]
+        excerpt = marked_excerpt(hit.text, marks, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH)
         console.print(Text("   ") + excerpt)
         console.print()
     if found.hits and not found.is_sufficient:

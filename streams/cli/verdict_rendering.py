@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from operator import itemgetter
 from typing import Final
 
 from rich.console import Console
@@ -14,8 +15,8 @@ from streams.cli.command_errors import and_more
 from streams.cli.command_output import printable
 from streams.pipeline.verdict import MARKED_STATUSES, fault_evidence, marked_claims
 
-#: Start and end in a text.
-Span = tuple[int, int]
+#: A part of a text to mark: its start and end, a sign to put before it, and its style.
+Mark = tuple[int, int, str, str]
 
 DECISION_STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 
@@ -119,19 +120,6 @@ def document_label(document_id: str, version: str | None) -> str:
     return printable(f"{document_id}@{version[:_VERSION_DIGITS]}" if version else document_id)
 
 
-def highlighted_excerpt(text: str, spans: Sequence[Span], width: int, before: int, style: str) -> Text:
-    """Return about ``width`` characters of a text around the first span, with all spans highlighted.
-
-    At most ``before`` characters precede the first span.
-    """
-    start = max(0, min(spans[0][0] - before, len(text) - width)) if spans else 0
-    end = min(len(text), start + width)
-    excerpt = Text(printable(text[start:end]))  # printable() keeps every offset
-    for first, last in spans:
-        excerpt.stylize(style, max(first - start, 0), max(last - start, 0))
-    return Text("…" if start else "") + excerpt + Text("…" if end < len(text) else "")
-
-
 def quote(texts: Iterable[str]) -> str:
     """Format texts in quotation marks, separated by commas, each once, on one line."""
     return ", ".join(f"“{printable(text)}”" for text in dict.fromkeys(texts))
@@ -170,23 +158,21 @@ def claim_lines(verdict: Verdict, limit: int) -> tuple[Text, ...]:
     return tuple(lines)
 
 
-def marked_excerpt(verdict: Verdict, width: int, before: int) -> Text:
-    """Return about ``width`` characters of the answer, with its claims marked.
+def marked_excerpt(text: str, marks: Sequence[Mark], width: int, before: int) -> Text:
+    """Return about ``width`` characters of a text around the first mark, with all marks.
 
-    At most ``before`` characters precede the claim most against the answer.
+    At most ``before`` characters precede the first mark.
     """
-    answer, claims = verdict.answer, marked_claims(verdict)
-    at = start = max(0, min(claims[0].start - before, len(answer) - width)) if claims else 0
-    end = min(len(answer), start + width)
+    at = start = max(0, min(marks[0][0] - before, len(text) - width)) if marks else 0
+    end = min(len(text), start + width)
     excerpt = Text("…" if start else "")
-    for claim in sorted(claims, key=lambda claim: claim.start):
-        first, last = max(claim.start, at), min(claim.end, end)
+    for first, last, sign, style in sorted(marks, key=itemgetter(0)):
+        first, last = max(first, at), min(last, end)  # noqa: PLW2901 - what is left of it
         if first < last:
-            sign, style = STATUS_STYLES[claim.status]
-            excerpt.append(printable(answer[at:first]))
-            excerpt.append(f"{sign}{printable(answer[first:last])}", style)
+            excerpt.append(printable(text[at:first]))
+            excerpt.append(f"{sign}{printable(text[first:last])}", style)
             at = last
-    return excerpt.append(printable(answer[at:end])).append("…" if end < len(answer) else "")
+    return excerpt.append(printable(text[at:end])).append("…" if end < len(text) else "")
 
 
 def _claim_line(claim: VerdictClaim) -> Text:

@@ -13,9 +13,9 @@ from schemas import Verdict
 from streams.cli.command_output import plural, printable
 from streams.cli.verdict_rendering import (
     DECISION_STYLES,
+    STATUS_STYLES,
     claim_lines,
     format_score,
-    highlighted_excerpt,
     humanize_code,
     marked_excerpt,
     verdict_with_claims,
@@ -156,16 +156,16 @@ def _verdicts(board: DemoBoard, rows: int, width: int) -> Table:
             f"{format_score(verdict.score):>5}",
             humanize_code(verdict.message_type),
             humanize_code(verdict.reasons[0]) if verdict.reasons else "",
-            _faults(verdict, room),
+            answer_excerpt(verdict, room),
         )
     return table
 
 
-def _faults(verdict: Verdict, width: int) -> Text:
-    if marked_claims(verdict):
-        return marked_excerpt(verdict, width, width // 3)
-    spans = [(evidence.start, evidence.end) for evidence in fault_evidence(verdict)]
-    return highlighted_excerpt(verdict.answer, spans, width, width // 3, "bold white on red")
+def answer_excerpt(verdict: Verdict, width: int) -> Text:
+    """Return about ``width`` characters of the answer with its claims, or else the text at fault, marked."""
+    marks = [(claim.start, claim.end, *STATUS_STYLES[claim.status]) for claim in marked_claims(verdict)]
+    faults = [(fault.start, fault.end, "", "bold white on red") for fault in fault_evidence(verdict)]
+    return marked_excerpt(verdict.answer, marks or faults, width, width // 3)
 
 
 def _status_line(board: DemoBoard) -> Text:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -123,50 +123,48 @@ class WorkerProcess:
                     os.killpg(self._process.pid, signal.SIGKILL)  # it, if it still runs, and its children
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPlan:
-    """The options of a run; ``rate`` is in answers per second (0: no limit), ``keep`` keeps it running."""
-
-    settings: Settings
-    language: Language
-    rate: float
-    port: int
-    keep: bool
-
-
-async def run_demo(plan: DemoPlan, worker: WorkerProcess, show: Show) -> DemoBoard:
+async def run_demo(
+    settings: Settings, language: Language, rate: float, worker: WorkerProcess, show: Show, *, keep: bool
+) -> DemoBoard:
     """Run the demo to its end and return its results.
+
+    Args:
+        settings: those of the worker; its port must be known.
+        language: of the sample.
+        rate: in answers per second; 0: no limit.
+        worker: started when topics and documents are there.
+        show: displays the results.
+        keep: let the worker run at the end, until Ctrl-C.
 
     Raises:
         DemoFailed: the worker ends, or publishes nothing.
         ServiceUnreachable: Kafka does not answer.
     """
-    answers = sample_answers(plan.language)
+    answers = sample_answers(language)
     board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)
-    await create_topics(plan.settings)
-    outgoing = await open_encoder(plan.settings, KnowledgeDocument, _SOURCE)
-    topics, documents = Topics(plan.settings.kafka.topic_prefix), sample_documents(plan.language)
+    await create_topics(settings)
+    outgoing = await open_encoder(settings, KnowledgeDocument, _SOURCE)
+    topics, documents = Topics(settings.kafka.topic_prefix), sample_documents(language)
     located = [(each.document_id, each) for each in documents]
-    sent = await send_all(plan.settings, topics.documents, located, outgoing, InputErrors("sample"))
+    sent = await send_all(settings, topics.documents, located, outgoing, InputErrors("sample"))
     say(f"{sent} help documents published")
     with worker.running():
-        await _wait_until_ready(plan, worker)
+        await _wait_until_ready(settings.web.port, worker)
         try:
             async with asyncio.TaskGroup() as group:
-                others = [
-                    group.create_task(each) for each in (_watch(worker, board), _replay(plan, answers, board))
-                ]
-                await _collect(plan.settings, board, show)
-                for task in others:
-                    task.cancel()
+                watching = group.create_task(_watch(worker, board))
+                replaying = group.create_task(_replay(settings, answers, rate, board))
+                await _collect(settings, board, show)
+                watching.cancel()
+                replaying.cancel()
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        if plan.keep:
-            servers = plan.settings.kafka.bootstrap_servers
+        if keep:
+            servers = settings.kafka.bootstrap_servers
             say("all answers are scored; Kafka and the worker run until Ctrl-C. In another terminal:")
             say(f"export {variable_name('kafka', 'bootstrap_servers')}={servers}")
             say("truthgate tail --from-beginning    or    truthgate dead-letters list")
-            _say_pages(plan.port)
+            _say_pages(settings.web.port)
             await _watch(worker, DemoBoard(()))
     return board
 
@@ -181,11 +179,11 @@ def _say_pages(port: int) -> None:
     say(f"the page with rates and blocked answers: {page}    metrics: {page}metrics")
 
 
-async def _wait_until_ready(plan: DemoPlan, worker: WorkerProcess) -> None:
+async def _wait_until_ready(port: int, worker: WorkerProcess) -> None:
     """Wait until the worker accepts answers; raises DemoFailed if it ends, or takes too long."""
-    address = f"{page_address(plan.port)}readyz"
+    address = f"{page_address(port)}readyz"
     say(f"the worker starts, loads its models and indexes the documents; its health: {address}")
-    _say_pages(plan.port)
+    _say_pages(port)
     deadline = asyncio.get_running_loop().time() + _START_SECONDS
     async with httpx2.AsyncClient(timeout=_PROBE_SECONDS, trust_env=False) as client:
         while True:
@@ -198,8 +196,8 @@ async def _wait_until_ready(plan: DemoPlan, worker: WorkerProcess) -> None:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _replay(plan: DemoPlan, answers: list[ChatbotAnswer], board: DemoBoard) -> None:
-    encoded = await open_encoder(plan.settings, ChatbotAnswer, _SOURCE)
+async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float, board: DemoBoard) -> None:
+    encoded = await open_encoder(settings, ChatbotAnswer, _SOURCE)
 
     def outgoing(answer: ChatbotAnswer | None) -> OutgoingRecord:
         if answer is not None:
@@ -212,13 +210,13 @@ async def _replay(plan: DemoPlan, answers: list[ChatbotAnswer], board: DemoBoard
         loop, count = asyncio.get_running_loop(), _ANSWERS_BEFORE_BROKEN
         start = loop.time()
         for index, answer in enumerate([*answers[:count], None, *answers[count:]]):
-            due = start + index / plan.rate if plan.rate else start
+            due = start + index / rate if rate else start
             await asyncio.sleep(due - loop.time())
             yield str(index), answer
             board.sent += 1
 
-    topic = Topics(plan.settings.kafka.topic_prefix).answers
-    await send_all(plan.settings, topic, paced(), outgoing, InputErrors("sample"))
+    topic = Topics(settings.kafka.topic_prefix).answers
+    await send_all(settings, topic, paced(), outgoing, InputErrors("sample"))
 
 
 async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:

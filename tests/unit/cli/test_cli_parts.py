@@ -27,7 +27,7 @@ from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
 from streams.cli.record_sender import OnSettled, OutgoingRecord, Sender
 from streams.cli.replay_command import Pace
-from streams.cli.verdict_rendering import ResultConsole, highlighted_excerpt, verdict_line
+from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
 from streams.pipeline.verdict import fault_evidence, verdict_id
@@ -185,14 +185,13 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
 
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
 def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
-    assert (
-        len(highlighted_excerpt(text, [(start, start + length)], width, width // 3, "red").plain) <= width + 2
-    )
+    mark = (start, start + length, "", "red")
+    assert len(marked_excerpt(text, [mark], width, width // 3).plain) <= width + 2
 
 
 def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
     far = "x" * 500 + "Send to the bank" + "y" * 500
-    text = highlighted_excerpt(far, [(500, 516)], 60, 20, "red")
+    text = marked_excerpt(far, [(500, 516, "", "red")], 60, 20)
     (mark,) = text.spans
     assert text.plain[mark.start : mark.end] == "Send to the bank"
 
