@@ -37,10 +37,10 @@ def read_records(
     ``clock`` gives the time of lines without one. At the end it reports on standard error ignored fields,
     repeated answer ids, and a file without lines. Raises CommandFailed if the file cannot be read.
     """
-    ignored, ids, number = _IgnoredFields(), _AnswerIds(), 0
+    remarks, number = _Remarks(), 0
     try:
-        for number, record in read_jsonl(input_path(path), record_type, clock, ignored.note):
-            ids.note(number, record)
+        for number, record in read_jsonl(input_path(path), record_type, clock, remarks.note_field):
+            remarks.note_id(number, record)
             yield number, record
             if bar is not None:
                 bar.advance(bar.task_ids[0])
@@ -48,51 +48,41 @@ def read_records(
         raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
     if not number:
         say(f"{path}: the file has no lines")
-    ignored.report(path)
-    ids.report(path)
+    remarks.report(path)
 
 
-class _IgnoredFields:
-    """Ignored fields: the first line of each, and its count."""
+class _Remarks:
+    """Ignored fields with the first line of each and its count, and the lines that repeat an answer id."""
 
     def __init__(self) -> None:
-        self._firsts: dict[str, int] = {}
+        self._fields: dict[str, int] = {}
         self._counts: Counter[str] = Counter()
+        self._ids: dict[str, int] = {}
+        self._repeated: list[str] = []
 
-    def note(self, number: int, field: str) -> None:
+    def note_field(self, number: int, field: str) -> None:
         name = _ANY_INDEX.sub("[]", field)
-        if len(self._firsts) < _MAX_IGNORED_FIELDS:
-            self._firsts.setdefault(name, number)
-        self._counts[name if name in self._firsts else ""] += 1
+        if len(self._fields) < _MAX_IGNORED_FIELDS:
+            self._fields.setdefault(name, number)
+        self._counts[name if name in self._fields else ""] += 1
 
-    def report(self, path: Path) -> None:
-        fields = (
-            f"{name} ({and_more(f'line {first}', self._counts[name] - 1)})"
-            for name, first in self._firsts.items()
-        )
-        if self._firsts:
-            say(f"{path}: ignored fields: {and_more(', '.join(fields), self._counts[''])}")
-
-
-class _AnswerIds:
-    """The line in which each answer id occurs first, and the lines that repeat one."""
-
-    def __init__(self) -> None:
-        self._firsts: dict[str, int] = {}
-        self._repeated: dict[int, int] = {}
-
-    def note(self, number: int, record: object) -> None:
+    def note_id(self, number: int, record: object) -> None:
         answer = record.answer if isinstance(record, RatedAnswer) else record
         if isinstance(answer, ChatbotAnswer):
-            first = self._firsts.setdefault(answer.answer_id, number)
+            first = self._ids.setdefault(answer.answer_id, number)
             if first != number:
-                self._repeated[number] = first
+                self._repeated.append(f"line {number} repeats line {first}")
 
     def report(self, path: Path) -> None:
-        if self._repeated:
-            lines = [f"line {line} repeats line {first}" for line, first in self._repeated.items()]
-            some = and_more(", ".join(lines[:_MAX_REPEATED_IDS]), len(lines) - _MAX_REPEATED_IDS)
-            say(f"{path}: {plural(len(lines), 'repeated answer id')} ({some})")
+        if self._fields:
+            fields = (
+                f"{name} ({and_more(f'line {first}', self._counts[name] - 1)})"
+                for name, first in self._fields.items()
+            )
+            say(f"{path}: ignored fields: {and_more(', '.join(fields), self._counts[''])}")
+        if count := len(self._repeated):
+            some = and_more(", ".join(self._repeated[:_MAX_REPEATED_IDS]), count - _MAX_REPEATED_IDS)
+            say(f"{path}: {plural(count, 'repeated answer id')} ({some})")
 
 
 def count_lines(*paths: Path) -> int | None:
@@ -118,7 +108,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         partial = _partial_file(path)
         try:
             yield partial
-            partial.replace(_resolved(path))
+            partial.replace(os.path.realpath(path))
         except BaseException:
             # The first error is reported: on a file system that became read-only unlinking fails, too.
             with suppress(OSError):
@@ -168,13 +158,8 @@ def _unwritable(path: Path, error: OSError) -> CommandFailed:
 
 
 def _partial_file(path: Path) -> Path:
-    whole = _resolved(path)
-    return whole.with_name(whole.name + ".part")
-
-
-def _resolved(path: Path) -> Path:
     # Path.resolve() raises RuntimeError for a circle of links before Python 3.13.
-    return Path(os.path.realpath(path))
+    return Path(f"{os.path.realpath(path)}.part")
 
 
 def _is_same(output: Path, path: Path) -> bool:

@@ -28,32 +28,32 @@ _AGE: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def _is_folder(path: Path) -> bool:
+def _existing(path: Path | None, *, file: bool = False) -> Path | None:
+    # typer's own check takes "-" for the name of a file.
+    if path is None or path == STANDARD_INPUT:
+        return path
     try:
-        return S_ISDIR(path.stat().st_mode)
+        is_folder = S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:
         raise typer.BadParameter(f"{path} does not exist") from None
     except OSError as error:
         raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _existing(path: Path | None) -> Path | None:
-    # typer's own check takes "-" for the name of a file.
-    if path is not None and path != STANDARD_INPUT:
-        _is_folder(path)
-    return path
-
-
-def _existing_file(path: Path) -> Path:
-    if path != STANDARD_INPUT and _is_folder(path):
+    if file and is_folder:
         raise typer.BadParameter(f"{path} is a folder")
     return path
 
 
+def _existing_file(path: Path | None) -> Path | None:
+    return _existing(path, file=True)
+
+
 def _existing_files(paths: list[Path] | None) -> list[Path]:
-    if (paths or []).count(STANDARD_INPUT) > 1:
+    given = paths or []
+    if given.count(STANDARD_INPUT) > 1:
         raise typer.BadParameter("standard input can be read only once")
-    return [_existing_file(path) for path in paths or []]
+    for path in given:
+        _existing(path, file=True)
+    return given
 
 
 def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
@@ -105,7 +105,7 @@ OptionalInputFile = Annotated[
     typer.Option(
         "--file",
         metavar="FILE",
-        callback=lambda path: path and _existing_file(path),
+        callback=_existing_file,
         help="Read verdicts from this JSONL file, as `truthgate score` writes it, instead of Kafka; - is "
         "standard input.",
     ),

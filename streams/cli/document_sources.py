@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Annotated
@@ -115,49 +115,42 @@ class DocumentSource:
             for number, document in errors.good_lines(read_records(self.path, KnowledgeDocument, bar)):
                 yield number, replace(document, document_id=self.id_prefix + document.document_id)
             return
-        mismatches = _LanguageMismatches(self)
+        pages: list[tuple[str, str]] = []
         for page in read_folder(PageFolder(self.path, self.languages, self.id_prefix, self.option)):
             if isinstance(page, BadFile):
                 errors.report(str(page.path.relative_to(self.path)), page.reason)
             else:
-                mismatches.note(page)
+                pages.append((page.document_id, page.language))
                 yield page.document_id, page
             if bar is not None:
                 bar.advance(bar.task_ids[0])
-        mismatches.report()
+        _report_mismatches(self, pages)
 
 
-class _LanguageMismatches:
-    """Pages of a folder whose language differs from the given one."""
-
-    def __init__(self, source: DocumentSource) -> None:
-        self._source = source
-        self._folders: Counter[tuple[str, str]] = Counter()
-        self._pages: list[KnowledgeDocument] = []
-
-    def note(self, page: KnowledgeDocument) -> None:
-        path = PurePath(page.document_id.removeprefix(self._source.id_prefix))
-        languages = self._source.languages
-        folder_language = path.parts[0] if path.parts[0] in languages else ""
-        given = languages[0] if len(languages) == 1 else folder_language
-        if given and language_code(given) != language_code(page.language):
-            self._pages.append(page)
-        elif given and (folder := language_of_folder(self._source.path, path, given)):
-            self._folders[folder, given] += 1
-
-    def report(self) -> None:
-        option = self._source.option
-        for (folder, language), count in self._folders.items():
-            say(
-                f"warning: {plural(count, 'page')} of the folder {folder} read as {language}; if each "
-                f"language has its folder, repeat {option} for each"
-            )
-        if self._pages:
-            first, pages = self._pages[0], plural(len(self._pages), "page")
-            say(
-                f"warning: {pages} in another language than {option}, e.g. {first.document_id} "
-                f"({first.language}); the language of the page is used"
-            )
+def _report_mismatches(source: DocumentSource, pages: Iterable[tuple[str, str]]) -> None:
+    """Report pages, each with id and language, whose language differs from the given one."""
+    folders: Counter[tuple[str, str]] = Counter()
+    others: list[tuple[str, str]] = []
+    for document_id, language in pages:
+        path = PurePath(document_id.removeprefix(source.id_prefix))
+        given = source.languages[0] if len(source.languages) == 1 else path.parts[0]
+        if given not in source.languages:
+            continue
+        if language_code(given) != language_code(language):
+            others.append((document_id, language))
+        elif folder := language_of_folder(source.path, path, given):
+            folders[folder, given] += 1
+    for (folder, language), count in folders.items():
+        say(
+            f"warning: {plural(count, 'page')} of the folder {folder} read as {language}; if each "
+            f"language has its folder, repeat {source.option} for each"
+        )
+    if others:
+        document_id, language = others[0]
+        say(
+            f"warning: {plural(len(others), 'page')} in another language than {source.option}, e.g. "
+            f"{document_id} ({language}); the language of the page is used"
+        )
 
 
 def read_documents(

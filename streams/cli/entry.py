@@ -12,7 +12,6 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import dead_letters, demo, evaluate
 from streams.cli.command_output import (
     CommandFailed,
     ExitCode,
@@ -22,8 +21,11 @@ from streams.cli.command_output import (
     write_line,
 )
 from streams.cli.company_terms_commands import app as company_terms_app
+from streams.cli.dead_letters.dead_letter_commands import app as dead_letters_app
+from streams.cli.demo.demo_command import demo
 from streams.cli.document_commands import app as documents_app
 from streams.cli.document_commands import publish_documents
+from streams.cli.evaluate.evaluate_command import evaluate
 from streams.cli.explain_command import explain
 from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
@@ -47,13 +49,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
+app.command("demo")(demo)
 app.command("worker")(worker)
 app.command("serve")(serve)
 app.command("health")(health)
 app.command("try")(try_out)
 app.command("score")(score)
-app.command("evaluate")(evaluate.evaluate)
+app.command("evaluate")(evaluate)
 app.command("search")(search)
 app.command("replay")(replay)
 app.command("publish-documents")(publish_documents)
@@ -67,7 +69,7 @@ app.add_typer(company_terms_app, name="lexicon", hidden=True)  # its former name
 app.add_typer(documents_app, name="documents")
 app.add_typer(topics_app, name="topics")
 app.add_typer(settings_app, name="settings")
-app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(dead_letters_app, name="dead-letters")
 app.add_typer(judge_app, name="judge")
 app.add_typer(monitoring_app, name="monitoring")
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import aclosing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Final
 import typer
 from aiokafka import ConsumerRecord
 from pydantic import TypeAdapter
+from rich.progress import Progress
 
 from schemas import Codec, DecodeError, Verdict
 from scoring.policy import Policy
@@ -27,9 +27,6 @@ from streams.explaining.verdict_explainer import explain_verdict
 from streams.kafka.topic_reader import Offsets
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
-
-#: Called with the number of offsets read so far, and of all to read.
-OnProgress = Callable[[int, int], None]
 
 #: Offsets per partition that are read first; each step back doubles, so that few requests find old verdicts.
 _FIRST_STEP: Final = 2_000
@@ -82,16 +79,9 @@ def explain(
 
 
 def _search(settings: Settings, wanted: str, since: datetime | None) -> list[LocatedVerdict]:
-    started = time.monotonic()
     bar = progress_bar("searching", None)
-
-    def on_progress(done: int, total: int) -> None:
-        if time.monotonic() - started > _PROGRESS_AFTER_SECONDS:
-            bar.start()
-        bar.update(bar.task_ids[0], completed=done, total=total)
-
     try:
-        return asyncio.run(find_on_topics(settings, wanted, since, on_progress))
+        return asyncio.run(find_on_topics(settings, wanted, since, bar))
     finally:
         bar.stop()
 
@@ -108,7 +98,7 @@ def find_in_file(
 
 
 async def find_on_topics(
-    settings: Settings, wanted: str, since: datetime | None, on_progress: OnProgress
+    settings: Settings, wanted: str, since: datetime | None, bar: Progress
 ) -> list[LocatedVerdict]:
     """Find the verdicts with this answer id or verdict id, sorted by time.
 
@@ -119,6 +109,7 @@ async def find_on_topics(
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     topics = Topics(settings.kafka.topic_prefix).outputs
     found: list[LocatedVerdict] = []
+    started = time.monotonic()
     async with open_topics(settings.kafka, *topics) as (reader, log):
         begins = await offsets_at(reader, log, since - SLACK) if since else log.beginning_offsets
         ends, step, total = log.end_offsets, _FIRST_STEP, _size(begins, log.end_offsets)
@@ -128,7 +119,9 @@ async def find_on_topics(
                 async for records in batches:
                     found += [each for record in records if (each := await _match(record, wanted, codec))]
             ends, step = starts, min(2 * step, _MAX_STEP)
-            on_progress(total - _size(begins, ends), total)
+            if time.monotonic() - started > _PROGRESS_AFTER_SECONDS:
+                bar.start()
+            bar.update(bar.task_ids[0], completed=total - _size(begins, ends), total=total)
             if found:
                 earliest = min(found, key=_written_at)
                 oldest = max(earliest.verdict.produced_at, _written_at(earliest) - _MAX_REPEAT_DELAY)

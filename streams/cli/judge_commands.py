@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from pydantic import TypeAdapter, ValidationError
@@ -93,13 +92,7 @@ ModelOption = Annotated[
 ]
 
 
-class Reference(StrEnum):
-    """What an answer is compared with."""
-
-    DOCUMENTS = "documents"
-    EXPECTED = "expected"
-
-
+Reference = Literal["documents", "expected"]
 ReferenceOption = Annotated[
     Reference,
     typer.Option(
@@ -130,7 +123,7 @@ def export(
     file: InputFile,
     method: MethodOption,
     documents: _DocumentFiles = None,
-    reference: ReferenceOption = Reference.DOCUMENTS,
+    reference: ReferenceOption = "documents",
     judge_option: JudgeOption = None,
     model: ModelOption = None,
     output: _Output = None,
@@ -165,7 +158,7 @@ def import_replies(
         ),
     ],
     documents: _DocumentFiles = None,
-    reference: ReferenceOption = Reference.DOCUMENTS,
+    reference: ReferenceOption = "documents",
     judge_option: JudgeOption = None,
     model: ModelOption = None,
     give_up: Annotated[
@@ -212,7 +205,7 @@ def _run_round(
     """
     options, settings, errors = judge_options(judge_option or []), load_settings(config), CommandErrors()
     models = judge_models(model or [], options, settings.judges)
-    if documents and reference is Reference.EXPECTED:
+    if documents and reference == "expected":
         raise UsageError("--documents: --reference expected compares answers with expected_answer only")
     check_not_overwriting(output, [file, *(documents or ()), *replies])
     answers = _read_answers(file, documents, reference, settings, errors)
@@ -296,7 +289,7 @@ def _read_answers(
     """Read the answers with what they are compared with; raises as :func:`read_with_documents` does."""
     known, file_errors = read_documents(documents, None, settings, errors), errors.of(file)
     with progress_bar("reading answers", count_lines(file)) as bar:
-        if reference is Reference.EXPECTED:
+        if reference == "expected":
             answers = read_with_expected(file, file_errors, bar)
         else:
             answers = asyncio.run(read_with_documents(file, known, settings, file_errors, bar))

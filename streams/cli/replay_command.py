@@ -34,12 +34,9 @@ class Pace:
     speed: float | None = None
 
     def due(self, index: int, recorded_seconds: float) -> float:
-        """Return when to send the answer, in seconds after the first one.
+        """Return when to send the answer with this index from 0, in seconds after the first one.
 
-        Args:
-            index: of the answer, from 0.
-            recorded_seconds: how long after the first one it was produced; negative if out of order,
-                which is due at once.
+        It was produced so many seconds after the first one; if before it, it is due at once.
         """
         if self.rate:
             return index / self.rate

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Collection
 from contextlib import aclosing
 from difflib import get_close_matches
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from aiokafka import ConsumerRecord, TopicPartition
@@ -62,27 +62,23 @@ def language_of_verdicts(text: str) -> str:
     return code
 
 
+def _codes(codes: Collection[str], metavar: str, text: str) -> Any:
+    return typer.Option(
+        metavar=metavar, parser=lambda given: parse_code(given, codes), help=f"Only {text}; may be repeated."
+    )
+
+
 def tail(
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="Start with the oldest verdict of the topics.")
     ] = False,
     decision: Annotated[
         list[str] | None,
-        typer.Option(
-            "--decision",
-            metavar="|".join(Decision),
-            parser=lambda text: parse_code(text, frozenset(Decision)),
-            help="Only these decisions; sent and held are accepted, too; may be repeated.",
-        ),
+        _codes([*Decision], "|".join(Decision), "these decisions; sent and held are accepted, too"),
     ] = None,
     message_type: Annotated[
         list[str] | None,
-        typer.Option(
-            "--message-type",
-            metavar="|".join(MessageType),
-            parser=lambda text: parse_code(text, frozenset(MessageType)),
-            help="Only these message types; may be repeated.",
-        ),
+        _codes([*MessageType], "|".join(MessageType), "these message types"),
     ] = None,
     language: Annotated[
         list[str] | None,
@@ -94,12 +90,7 @@ def tail(
     ] = None,
     reason: Annotated[
         list[str] | None,
-        typer.Option(
-            "--reason",
-            metavar="CODE",
-            parser=lambda text: parse_code(text, DESCRIPTIONS),
-            help="Only verdicts with one of these reasons, e.g. low_score, or degraded; may be repeated.",
-        ),
+        _codes(DESCRIPTIONS, "CODE", "verdicts with one of these reasons, e.g. low_score, or degraded"),
     ] = None,
     document: Annotated[
         list[str] | None,

@@ -5,8 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.text import Text
@@ -35,16 +34,17 @@ _PARTITIONS, _REPLICATION = "partitions", "replication factor"
 
 def requirement_lines(spec: TopicSpec, actual: ActualTopic | None = None) -> Iterator[str]:
     """Yield a line for each requirement of a topic, with the actual value where it differs."""
-    required = {_PARTITIONS: str(spec.partitions), _REPLICATION: str(spec.replication), **spec.config}
-    found = {}
-    if actual:
-        counts = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
-        found = {**actual.config, **counts}
-    for key, value in required.items():
+    found = _values(actual) if actual else {}
+    for key, value in _values(spec).items():
         need = requirement_of(key) if key in spec.config else Requirement.AT_LEAST
         has, is_default = found.get(key, value), value == str(_CLUSTER_DEFAULT)
         differs = "" if has == value or is_default else f"   (has {_with_unit(key, has)})"
         yield f"  {key:<32}{'' if is_default else need:<10}{_with_unit(key, value)}{differs}"
+
+
+def _values(topic: TopicSpec | ActualTopic) -> dict[str, str]:
+    counts = {_PARTITIONS: str(topic.partitions), _REPLICATION: str(topic.replication)}
+    return {**counts, **topic.config}
 
 
 def check_as_json(check: TopicCheck) -> dict[str, Any]:
@@ -91,12 +91,8 @@ _NO_NAME: Final = re.compile(r"[^a-z0-9.-]+")
 _STRIMZI_HEAD = "# For Strimzi 0.49 and newer; before that the apiVersion is kafka.strimzi.io/v1beta2."
 
 
-class Tool(StrEnum):
-    """A tool that creates topics."""
-
-    TERRAFORM = "terraform"
-    STRIMZI = "strimzi"
-    KAFKA_TOPICS = "kafka-topics"
+#: A tool that creates topics.
+Tool = Literal["terraform", "strimzi", "kafka-topics"]
 
 
 def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str, cluster: str) -> str:
@@ -105,15 +101,13 @@ def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str
     ``servers`` are the bootstrap servers, for ``kafka-topics``; ``cluster`` names the Kafka resource, for
     Strimzi.
     """
-    match tool:
-        case Tool.TERRAFORM:
-            open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
-            head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
-            return "\n\n".join([*head, *map(_terraform, specs)])
-        case Tool.STRIMZI:
-            return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
-        case Tool.KAFKA_TOPICS:
-            return "\n\n".join(_kafka_topics(spec, servers) for spec in specs)
+    if tool == "strimzi":
+        return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
+    if tool == "kafka-topics":
+        return "\n\n".join(_kafka_topics(spec, servers) for spec in specs)
+    open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
+    head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
+    return "\n\n".join([*head, *map(_terraform, specs)])
 
 
 def _terraform(spec: TopicSpec) -> str:

@@ -24,7 +24,7 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.command_output import UsageError, printable
+from streams.cli.command_output import UsageError
 from streams.cli.record_sender import OutgoingRecord
 from streams.cli.topic_reading import open_topics
 from streams.delivery import dead_letters as header
@@ -96,9 +96,9 @@ class ArchivedLetter:
         return sha256(repr((origin, content)).encode()).digest()
 
     @property
-    def location_only(self) -> ArchivedLetter:
-        """The letter without its content: all values together may exceed the memory."""
-        return ArchivedLetter(self.partition, self.offset, None, None, ())
+    def at(self) -> LetterLocation:
+        """The partition and offset in the topic."""
+        return self.partition, self.offset
 
     @property
     def failed_twice(self) -> bool:
@@ -121,13 +121,6 @@ class ArchivedLetter:
             "first_failed_at": self.reason(header.FIRST_FAILED_AT),
             "failed_twice": self.failed_twice,
         }
-
-    @property
-    def summary(self) -> str:
-        """Location, stage, class and key in one line."""
-        key = "no key" if self.key is None else f"key {self.key.decode('utf-8', 'replace')}"
-        reason = " ".join(filter(None, (self.reason(header.STAGE), self.reason(header.ERROR_CLASS))))
-        return printable(f"{self.location}  {reason or 'no reason'}  {key}")
 
     def to_record(self, topics: Topics) -> OutgoingRecord:
         """Return the original record, for the topic it came from.
@@ -161,12 +154,11 @@ class LetterFilter:
 
     def __call__(self, letter: ArchivedLetter) -> bool:
         """Return whether the filter selects this letter."""
-        at = (letter.partition, letter.offset)
-        if self._locations and at not in self._locations:
+        if self._locations and letter.at not in self._locations:
             return False
         selected = not self._stages or letter.reason(header.STAGE) in self._stages
         if selected:
-            self._unmatched.discard(at)
+            self._unmatched.discard(letter.at)
         return selected
 
     @property
@@ -277,11 +269,11 @@ class DeadLetterArchive:
         )
         return exists and offset in self._replayed[partition]
 
-    async def remember(self, letters: Iterable[ArchivedLetter]) -> None:
-        """Commit that the action was done with these letters."""
+    async def remember(self, locations: Iterable[LetterLocation]) -> None:
+        """Commit that the action was done with the letters at these locations."""
         offsets: dict[int, list[tuple[int, int]]] = {}
-        for letter in letters:
-            offsets.setdefault(letter.partition, []).append((letter.offset, letter.offset))
+        for partition, offset in locations:
+            offsets.setdefault(partition, []).append((offset, offset))
         commit = {}
         for at in self._log.end_offsets:
             if more := offsets.get(at.partition):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from streams.cli.command_output import ExitCode, UsageError, plural, say, write_json, write_line
+from streams.cli.command_output import ExitCode, UsageError, plural, printable, say, write_json, write_line
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.cli.dead_letters.dead_letter_archive import (
     ArchivedLetter,
@@ -208,15 +208,15 @@ class ReplayResult:
         self._documents = documents
         self._repeated = repeated
         self._waiting: list[ArchivedLetter] = []
-        self._duplicates: dict[bytes, list[ArchivedLetter]] = {}
-        self._done: list[tuple[ArchivedLetter, bytes]] = []
+        self._duplicates: dict[bytes, list[LetterLocation]] = {}
+        self._done: list[tuple[LetterLocation, bytes]] = []
 
     async def process(self, letter: ArchivedLetter) -> None:
         """Send a letter, unless one about the same record was processed before; documents wait."""
         if letter.failed_twice and not self._repeated:
             self.failed_twice += 1
         elif letter.record_digest in self._duplicates:
-            self._duplicates[letter.record_digest].append(letter.location_only)
+            self._duplicates[letter.record_digest].append(letter.at)
         else:
             self._duplicates[letter.record_digest] = []
             is_document = letter.reason(header.TOPIC) == self._topics.documents
@@ -254,7 +254,7 @@ class ReplayResult:
             report_no_letter(location)
 
     @property
-    def done(self) -> list[ArchivedLetter]:
+    def done(self) -> list[LetterLocation]:
         """The locations of the letters that were sent, and of their duplicates."""
         return [each for sent, record in self._done for each in (sent, *self._duplicates[record])]
 
@@ -264,13 +264,17 @@ class ReplayResult:
         if self.sender:
             await self.sender.send(record, settle)
         else:
-            write_line(f"{letter.summary}  to {record.topic}")
+            key = "no key" if letter.key is None else f"key {letter.key.decode('utf-8', 'replace')}"
+            reason = (
+                " ".join(filter(None, map(letter.reason, (header.STAGE, header.ERROR_CLASS)))) or "no reason"
+            )
+            write_line(f"{printable(f'{letter.location}  {reason}  {key}')}  to {record.topic}")
             settle(None)
 
     def _settle(self, letter: ArchivedLetter, topic: str, refusal: BadAnswer | None) -> None:
         if refusal is None:
             self.sent[topic] += 1
-            self._done.append((letter.location_only, letter.record_digest))
+            self._done.append((letter.at, letter.record_digest))
         else:
             self.refused += 1
             say(f"dead letter {letter.location}: refused by the broker: {refusal.error_class}")
@@ -321,15 +325,15 @@ async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
 
     Raises as :func:`replay` does.
     """
-    letters_of: dict[bytes, list[ArchivedLetter]] = {}
+    locations: dict[bytes, list[LetterLocation]] = {}
     selected: set[bytes] = set()
     async with (
         open_archive(settings, LetterAction.DISCARDED) as archive,
         aclosing(archive.letters()) as letters,
     ):
         async for letter in letters:
-            letters_of.setdefault(letter.record_digest, []).append(letter.location_only)
+            locations.setdefault(letter.record_digest, []).append(letter.at)
             if letter_filter(letter):
                 selected.add(letter.record_digest)
-        await archive.remember(each for record in selected for each in letters_of[record])
+        await archive.remember(each for record in selected for each in locations[record])
     return len(selected)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from schemas import KnowledgeDocument
 from scoring.policy import Policy
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from scoring.values.scored_answer import SCORER_VERSION
 from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable, count_lines
@@ -30,32 +31,22 @@ from streams.cli.common_options import (
     ProcessesOption,
     ProfileName,
     apply_options,
+    existing_pair,
     prepare_processes,
     with_translation_mode,
 )
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
-from streams.cli.evaluate.opinion_files import (
-    ConfidenceOption,
-    FlipOption,
-    JudgeEvaluation,
-    OpinionFile,
-    OpinionFiles,
-    SeedOption,
-    TauOption,
-)
+from streams.cli.evaluate.opinion_files import ConfidenceChoice, JudgeEvaluation, OpinionFile
 from streams.cli.evaluate.rated_files import EvaluatedAnswers, score_files
 from streams.cli.evaluate.scoring_variants import (
-    AutoSendAt,
-    BlockBelow,
     ContextChoice,
-    PolicyFile,
     ScoringVariant,
     TranslateChoice,
     other_policy,
     select_variants,
     with_policy,
 )
-from streams.cli.evaluate.verdict_comparison import CompareFiles, show_comparison
+from streams.cli.evaluate.verdict_comparison import show_comparison
 from streams.cli.verdict_rendering import ResultConsole
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
@@ -95,21 +86,64 @@ def evaluate(
     translate: Annotated[
         TranslateChoice, typer.Option(help="Score a translation; both compares with scoring untranslated.")
     ] = "off",
-    auto_send_at: AutoSendAt = None,
-    block_below: BlockBelow = None,
-    policy: PolicyFile = None,
-    compare: CompareFiles = None,
+    auto_send_at: Annotated[
+        float | None,
+        typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that sends from this score on."),
+    ] = None,
+    block_below: Annotated[
+        float | None,
+        typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that blocks below this score."),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="Evaluate the policy of this TOML file: a section [policy] as in the settings, with "
+            "overrides per message type and language; other values are those of the settings.",
+        ),
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="VERDICTS VERDICTS",
+            callback=existing_pair,
+            help="Compare two files of verdicts on the same answers, as `score` writes them; nothing is "
+            "scored.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             dir_okay=False, metavar="FILE", help="Plot ratings against scores, and judges, as .png or .svg."
         ),
     ] = None,
-    opinions: OpinionFiles = None,
-    tau: TauOption = 0.9,
-    flip: FlipOption = None,
-    confidence: ConfidenceOption = "both",
-    seed: SeedOption = 0,
+    opinions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            metavar="FILE",
+            help="Opinions on these answers that `judge import` wrote; repeat it to compare judges.",
+        ),
+    ] = None,
+    tau: Annotated[
+        float, typer.Option(min=0, max=1, help="The confidence from which opinions decide.")
+    ] = 0.9,
+    flip: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="SHARE",
+            help="Simulate a judge with this share of its labels inverted, e.g. .1; may be repeated.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        ConfidenceChoice, typer.Option(help="The confidence of the simulated judge.")
+    ] = "both",
+    seed: Annotated[int, typer.Option(min=0, help="The random seed of the simulation.")] = 0,
     processes: ProcessesOption = None,
     as_json: AsJson = False,
     config: ConfigFile = None,

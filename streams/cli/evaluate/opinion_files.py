@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal
 
 from scoring.evaluation.cases import EvaluationCase
 from scoring.judges.opinion_json import OpinionUnreadable
@@ -22,34 +20,6 @@ if TYPE_CHECKING:  # they need scipy
     from scoring.evaluation.opinion_report import JudgeRun
 
 ConfidenceChoice = Literal["honest", "overconfident", "both"]
-
-OpinionFiles = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--opinions",
-        exists=True,
-        dir_okay=False,
-        metavar="FILE",
-        help="Opinions on these answers that `judge import` wrote; repeat it to compare judges.",
-    ),
-]
-TauOption = Annotated[
-    float, typer.Option("--tau", min=0, max=1, help="The confidence from which opinions decide.")
-]
-FlipOption = Annotated[
-    list[float] | None,
-    typer.Option(
-        "--flip",
-        min=0,
-        max=1,
-        metavar="SHARE",
-        help="Simulate a judge with this share of its labels inverted, e.g. .1; may be repeated.",
-    ),
-]
-ConfidenceOption = Annotated[
-    ConfidenceChoice, typer.Option("--confidence", help="The confidence of the simulated judge.")
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The random seed of the simulation.")]
 
 
 @dataclass(frozen=True, slots=True)

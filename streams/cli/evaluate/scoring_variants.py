@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-import typer
+from typing import Final, Literal
 
 from scoring.policy import Policy
-from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Exchange
+from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
 from streams.cli.command_output import UsageError
 from streams.cli.common_options import TranslateMode
@@ -82,26 +80,6 @@ def describe_gain(run: str) -> str:
 #: More than the concurrent lines, so that none is scored twice.
 _CACHED_SCORES: Final = 256
 _OTHER_POLICY: Final = "what if"
-
-AutoSendAt = Annotated[
-    float | None,
-    typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that sends from this score on."),
-]
-BlockBelow = Annotated[
-    float | None,
-    typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that blocks below this score."),
-]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy",
-        exists=True,
-        dir_okay=False,
-        metavar="FILE",
-        help="Evaluate the policy of this TOML file: a section [policy] as in the settings, with overrides "
-        "per message type and language; other values are those of the settings.",
-    ),
-]
 
 
 def other_policy(

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from schemas import RatedAnswer, Verdict
@@ -20,18 +18,8 @@ from streams.cli.command_output import (
     say,
     write_json,
 )
-from streams.cli.common_options import existing_pair
 from streams.cli.evaluate.rated_files import make_case, unknown_code
 from streams.cli.verdict_rendering import ResultConsole
-
-CompareFiles = Annotated[
-    tuple[Path, Path] | None,
-    typer.Option(
-        metavar="VERDICTS VERDICTS",
-        callback=existing_pair,
-        help="Compare two files of verdicts on the same answers, as `score` writes them; nothing is scored.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
