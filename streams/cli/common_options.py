@@ -162,18 +162,22 @@ def unknown_language_message(option: str, language: str) -> str:
     return f"{option} {language}: not a language code; {f'use {code}' if code else 'expected e.g. nl or en'}"
 
 
-def apply_options(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
-    """Return the settings with the given options; None leaves a setting as it is."""
-    options = {"profile": profile and profile.value, "processes": processes}
-    return settings.with_values("scoring", {key: value for key, value in options.items() if value})
+def apply_options(
+    settings: Settings,
+    processes: int | None,
+    answers: int | None,
+    profile: ProfileName | None = None,
+    translate: TranslateMode | None = None,
+) -> tuple[Settings, bool]:
+    """Apply the options, start the fork server, and choose the number of processes for so many answers.
 
-
-def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
-    """Start the fork server, and choose the number of scoring processes for so many answers.
-
-    ``answers`` is None if they cannot be counted. Returns the settings, and whether processes load their
-    pipelines on demand, which is faster for few answers.
+    ``answers`` is None if they cannot be counted; other options that are None leave a setting as it is.
+    Returns the settings, and whether processes load their pipelines on demand, which is faster for few
+    answers. Raises as :func:`with_translation_mode` does.
     """
+    options = {"profile": profile and profile.value, "processes": processes}
+    settings = settings.with_values("scoring", {key: value for key, value in options.items() if value})
+    settings = with_translation_mode(settings, translate)
     few = answers is not None and answers <= _FEW_ANSWERS
     fork_server(on_demand=few)
     if answers is None or not few:

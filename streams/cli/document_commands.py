@@ -208,11 +208,7 @@ def publish_documents(
 
 
 class MarkedDocuments:
-    """Warns on standard error about documents that are marked ``auto_send`` but cannot be sent.
-
-    Args:
-        settings: ``scoring.lexicons`` say how questions begin.
-    """
+    """Warns about documents that are marked ``auto_send`` but cannot be sent, by ``scoring.lexicons``."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -222,13 +218,16 @@ class MarkedDocuments:
         """Warn if a marked document cannot be sent, or repeats a title; raises InvalidSettings."""
         if not document.auto_send:
             return
-        language = language_code(document.language) or ""
+        language, warning = (
+            language_code(document.language) or "",
+            f"warning: {document.document_id}: marked auto_send",
+        )
         if problem := sending_problem(as_published(document), self._lexicons.get(language)):
-            self._warn(document, f"but {problem}: it is never sent")
+            say(f"{warning}, but {problem}: it is never sent")
         title = " ".join(document.title.split()).casefold()
         earlier = self._ids.setdefault((language, title), document.document_id)
         if earlier != document.document_id:
-            self._warn(document, f"as is {earlier} with the same title: either may be sent in reply to it")
+            say(f"{warning}, as is {earlier} with the same title: either may be sent in reply to it")
 
     @cached_property
     def _lexicons(self) -> dict[str, Lexicon]:
@@ -237,18 +236,11 @@ class MarkedDocuments:
         except LexiconError as error:
             raise InvalidSettings(f"scoring.lexicons: {error}") from error
 
-    @staticmethod
-    def _warn(document: KnowledgeDocument, reason: str) -> None:
-        say(printable(f"warning: {document.document_id}: marked auto_send, {reason}"))
-
 
 class PublishableDocuments:
-    """Selects the documents of a source that may be published.
+    """Selects the documents of a source that may be published, and reports the others to ``errors``.
 
-    Args:
-        known: the languages of the documents in the topic, by id.
-        errors: collect the documents that may not be published.
-        marked: warns about documents that are marked to be sent and cannot be.
+    ``known`` are the languages of the documents in the topic, by id.
     """
 
     def __init__(self, known: Mapping[str, str], errors: InputErrors, marked: MarkedDocuments) -> None:

@@ -162,22 +162,11 @@ def read_documents(
     *,
     from_kafka: bool = False,
 ) -> list[KnowledgeDocument]:
-    """Read the documents of all sources, and report bad lines and files.
+    """Read the documents of all sources, or ``from_kafka`` those of the topic; report bad lines and files.
 
     Of documents with the same id in several sources the last one is looked up by id; that is reported.
-
-    Args:
-        sources: files and folders; may be empty.
-        languages: of the pages of folders.
-        settings: name the documents topic.
-        errors: collect the errors of each source.
-        bar: advanced per document.
-        from_kafka: read the documents topic instead of sources.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-        UsageError: the options exclude each other, or the topic does not exist.
-        ServiceUnreachable: no broker answers.
+    ``languages`` are those of the pages of folders. The bar is advanced per document. Raises CommandFailed if
+    a file cannot be read, UsageError if the options exclude each other, and as :func:`read_topic_documents`.
     """
     if from_kafka and sources:
         raise UsageError("--documents and --from-kafka exclude each other")

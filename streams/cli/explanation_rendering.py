@@ -9,7 +9,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from schemas.records import Verdict, VerdictEvidence, VerdictPassage
-from scoring.policy.thresholds import Thresholds
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from streams.cli.command_output import plural, printable
 from streams.cli.verdict_rendering import (
@@ -223,22 +222,18 @@ def _opinions(explanation: Explanation) -> Iterator[Text]:
 def _policy(explanation: Explanation) -> Iterator[str]:
     policy = explanation.policy
     yield f"version {printable(policy.version)}"
-    if policy.thresholds is None:
+    if (found := policy.thresholds) is None:
         yield "thresholds unknown: it is neither the policy of these settings nor the shipped one"
-    else:
-        yield from _thresholds(policy.thresholds)
-
-
-def _thresholds(policy: Thresholds) -> Iterator[str]:
-    sent = f"score ≥ {policy.auto_send_at:g}" if policy.auto_send_at < MAX_SCORE else "only by a rule"
-    blocked = f"score < {policy.block_below:g}" if policy.block_below > MIN_SCORE else "only by a rule"
+        return
+    sent = f"score ≥ {found.auto_send_at:g}" if found.auto_send_at < MAX_SCORE else "only by a rule"
+    blocked = f"score < {found.block_below:g}" if found.block_below > MIN_SCORE else "only by a rule"
     yield f"answers of this type and language: sent {sent}, blocked {blocked}"
-    unscored, refusal = humanize_code(policy.unscored), humanize_code(policy.refusal)
+    unscored, refusal = humanize_code(found.unscored), humanize_code(found.refusal)
     yield f"message types without a score: {unscored}; refusals: {refusal}"
-    ask, never = (", ".join(map(humanize_code, codes)) or "none" for codes in (policy.ask, policy.ask_never))
+    ask, never = (", ".join(map(humanize_code, codes)) or "none" for codes in (found.ask, found.ask_never))
     yield f"judges are asked about: {ask}; never about: {never}"
-    yield f"opinions send at confidence ≥ {policy.send_confidence:g}, block at ≥ {policy.block_confidence:g}"
-    if policy.pause:
+    yield f"opinions send at confidence ≥ {found.send_confidence:g}, block at ≥ {found.block_confidence:g}"
+    if found.pause:
         yield "nothing is sent automatically (policy.pause)"
 
 

@@ -183,7 +183,17 @@ def import_replies(
     progress, errors = _run_round(
         file, method, documents, reference, judge_option, model, replies, known, output, config
     )
-    _report(progress, known)
+    if known.unused:
+        say(f"{plural(len(known.unused), 'reply', 'replies')} to unknown requests")
+    if known.repeated:
+        say(f"{plural(known.repeated, 'repeated reply', 'repeated replies')}: the first one counts")
+    if known.failed:
+        say(f"{plural(len(known.failed), 'request')} failed")
+    if progress.requests:
+        pending, total = progress.opinions.count(None), plural(len(progress.opinions), "answer")
+        say(f"{plural(len(progress.requests), 'request')} to send next, for {pending} of {total}")
+    else:
+        say(f"{plural(len(progress.opinions), 'opinion')}, complete: no more requests")
     raise typer.Exit(max(errors.exit_code(), ExitCode.BAD_INPUT if known.unused else ExitCode.DONE))
 
 
@@ -208,7 +218,17 @@ def _run_round(
     if documents and reference == "expected":
         raise UsageError("--documents: --reference expected compares answers with expected_answer only")
     check_not_overwriting(output, [file, *(documents or ()), *replies])
-    answers = _read_answers(file, documents, reference, settings, errors)
+    texts, file_errors = read_documents(documents, None, settings, errors), errors.of(file)
+    with progress_bar("reading answers", count_lines(file)) as bar:
+        if reference == "expected":
+            answers = read_with_expected(file, file_errors, bar)
+        else:
+            answers = asyncio.run(read_with_documents(file, texts, settings, file_errors, bar))
+    for each in answers:
+        errors.note_degraded(each.degraded)
+    errors.report_degraded()
+    if missing := sum(Reason.CONTEXT_MISSING in each.degraded for each in answers):
+        say(f"{plural(missing, 'answer')} with missing documents: degraded {Reason.CONTEXT_MISSING}")
     for path in replies:
         for _, reply in errors.of(path).good_lines(read_records(path, ReplyLine)):
             known.add(reply)
@@ -279,28 +299,6 @@ def read_with_expected(file: Path, errors: InputErrors, bar: Progress) -> list[A
     return found
 
 
-def _read_answers(
-    file: Path,
-    documents: Sequence[Path] | None,
-    reference: Reference,
-    settings: Settings,
-    errors: CommandErrors,
-) -> list[AnswerToJudge]:
-    """Read the answers with what they are compared with; raises as :func:`read_with_documents` does."""
-    known, file_errors = read_documents(documents, None, settings, errors), errors.of(file)
-    with progress_bar("reading answers", count_lines(file)) as bar:
-        if reference == "expected":
-            answers = read_with_expected(file, file_errors, bar)
-        else:
-            answers = asyncio.run(read_with_documents(file, known, settings, file_errors, bar))
-    for each in answers:
-        errors.note_degraded(each.degraded)
-    errors.report_degraded()
-    if missing := sum(Reason.CONTEXT_MISSING in each.degraded for each in answers):
-        say(f"{plural(missing, 'answer')} with missing documents: degraded {Reason.CONTEXT_MISSING}")
-    return answers
-
-
 def judge_options(given: Sequence[str]) -> JudgeOptions:
     """Parse the values of --judge-option; raises UsageError for an unknown parameter or an invalid value."""
     values: dict[str, Any] = {}
@@ -336,17 +334,3 @@ def judge_models(given: Sequence[str], options: JudgeOptions, settings: JudgeSet
     if not of_all:
         of_judge = {name: each.model for name, each in settings.endpoints.items()} | of_judge
     return JudgeModels(of_all[0] if of_all else None, of_judge)
-
-
-def _report(progress: BatchProgress, known: BatchReplies) -> None:
-    if known.unused:
-        say(f"{plural(len(known.unused), 'reply', 'replies')} to unknown requests")
-    if known.repeated:
-        say(f"{plural(known.repeated, 'repeated reply', 'repeated replies')}: the first one counts")
-    if known.failed:
-        say(f"{plural(len(known.failed), 'request')} failed")
-    if progress.requests:
-        pending, total = progress.opinions.count(None), plural(len(progress.opinions), "answer")
-        say(f"{plural(len(progress.requests), 'request')} to send next, for {pending} of {total}")
-    else:
-        say(f"{plural(len(progress.opinions), 'opinion')}, complete: no more requests")

@@ -145,13 +145,7 @@ async def open_encoder(
 ) -> Callable[[ChatbotAnswer | KnowledgeDocument], OutgoingRecord]:
     """Return a function that makes the record of an answer or a document; it raises EncodeError.
 
-    Args:
-        settings: name the topic and the schema registry.
-        record_type: the type that will be encoded.
-        source: the command, for the headers.
-
-    Raises:
-        RegistryUnreachable: the schema registry does not answer.
+    ``record_type`` will be encoded; ``source`` is the command, for the headers. Raises RegistryUnreachable.
     """
     codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
     await codec.prepare(record_type)

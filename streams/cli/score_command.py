@@ -26,8 +26,6 @@ from streams.cli.common_options import (
     TranslateOption,
     apply_options,
     max_in_flight,
-    prepare_processes,
-    with_translation_mode,
 )
 from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
@@ -66,17 +64,14 @@ def score(
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
     check_not_overwriting(output, [file, *(documents or [])])
-    settings = apply_options(load_settings(config), profile, processes)
-    settings = with_translation_mode(settings, translate)
-    settings, on_demand = prepare_processes(settings, count_lines(file))
-    errors = CommandErrors()
+    lines, errors = count_lines(file), CommandErrors()
+    settings, on_demand = apply_options(load_settings(config), processes, lines, profile, translate)
     known = read_documents(documents, documents_language, settings, errors, from_kafka=from_kafka)
+    static = StaticDocuments.of(known).by_id.values()
     with (
-        offline_terms(
-            settings, StaticDocuments.of(known).by_id.values(), [settings.scoring.profile]
-        ) as settings,
+        offline_terms(settings, static, [settings.scoring.profile]) as settings,
         open_output(output) as sink,
-        progress_bar("scoring", count_lines(file), shown=sink is not sys.stdout) as bar,
+        progress_bar("scoring", lines, shown=sink is not sys.stdout) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
         asyncio.run(_score(file, settings, options, known, sink, errors, bar))

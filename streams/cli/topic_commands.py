@@ -212,8 +212,21 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
             "topics": [check_as_json(each) for each in checks],
         }
         write_json(content)
-    else:
-        _print_checks(checks)
+        raise typer.Exit(_exit_code(checks))
+    _report_warnings(checks)
+    wrong = [each for each in checks if each.problems]
+    if not wrong:
+        write_line("all topics meet the settings")
+    for each in wrong:
+        heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
+        write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
+    if missing := sum(each.actual is None for each in wrong):
+        say(
+            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
+            "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
+        )
+    if differing := len(wrong) - missing:
+        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
     raise typer.Exit(_exit_code(checks))
 
 
@@ -244,23 +257,6 @@ def describe(
             write_json(spec_as_json(spec))
         else:
             write_line("\n".join([f"topic {spec.name}", *requirement_lines(spec)]))
-
-
-def _print_checks(checks: Sequence[TopicCheck]) -> None:
-    _report_warnings(checks)
-    wrong = [each for each in checks if each.problems]
-    if not wrong:
-        write_line("all topics meet the settings")
-    for each in wrong:
-        heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
-        write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
-    if missing := sum(each.actual is None for each in wrong):
-        say(
-            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
-            "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
-        )
-    if differing := len(wrong) - missing:
-        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
 
 
 def _report_warnings(checks: Sequence[TopicCheck]) -> None:

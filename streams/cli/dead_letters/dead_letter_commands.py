@@ -181,23 +181,16 @@ async def _list_records(
 
 
 class ReplayResult:
-    """The outcome of one replay.
+    """The outcome of one replay: how many records were sent by topic, and how many letters were left and why.
 
     Only the locations of letters that were sent or skipped are stored: all values together may exceed the
-    memory. Letters of documents are stored as a whole until they are sent.
+    memory. Letters of documents are stored as a whole until they are sent. Without a ``sender`` a line is
+    written for each record instead.
 
     Args:
         topics: the topics that records came from.
         documents: include bad documents, each only while its record is the newest of its key.
         repeated: include letters that failed twice for the same reason.
-
-    Attributes:
-        sender: sends the records; None writes a line for each instead.
-        sent: how many records were sent, by topic.
-        refused: how many letters could not be sent.
-        documents_left: how many bad documents were left.
-        failed_twice: how many letters were left that failed twice for the same reason.
-        missing: how many given locations have no such letter.
     """
 
     def __init__(self, topics: Topics, *, documents: bool, repeated: bool = False) -> None:
@@ -289,19 +282,10 @@ def report_no_letter(location: LetterLocation) -> None:
 async def replay(
     settings: Settings, letter_filter: LetterFilter, result: ReplayResult, *, again: bool, dry_run: bool
 ) -> None:
-    """Send the selected dead letters to the topics that they came from.
+    """Send the selected dead letters to the topics that they came from, and count them in the result.
 
-    Args:
-        settings: name the cluster and the topics.
-        letter_filter: selects the letters.
-        result: selects further, and counts.
-        again: include letters that were replayed before.
-        dry_run: send nothing, and write a line for each letter that would be sent.
-
-    Raises:
-        UsageError: a topic does not exist.
-        ServiceUnreachable: no broker answers.
-        InfrastructureFailure: a record could not be delivered.
+    ``again`` includes letters that were replayed before; ``dry_run`` writes a line for each letter that would
+    be sent instead. Raises as :func:`open_sender` and :func:`read_newest` do.
     """
     inputs = Topics(settings.kafka.topic_prefix).inputs
     async with open_archive(settings) as archive:

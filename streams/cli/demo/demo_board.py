@@ -113,7 +113,11 @@ def tables(board: DemoBoard, width: int, height: int) -> RenderableType:
     """Render the board for a terminal of this size."""
     claims = _claims(board)
     rows = max(_MIN_ROWS, height - _OTHER_LINES - len(board.tallies) - len(claims))
-    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), _status_line(board))
+    text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
+    for decision, style in DECISION_STYLES.items():
+        text.append(f"{board.decisions[decision]} {humanize_code(decision)}  ", style)
+    text.append(plural(board.letters, "dead letter"), "dim")
+    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), text)
 
 
 def _claims(board: DemoBoard) -> tuple[Text, ...]:
@@ -166,10 +170,3 @@ def answer_excerpt(verdict: Verdict, width: int) -> Text:
     marks = [(claim.start, claim.end, *STATUS_STYLES[claim.status]) for claim in marked_claims(verdict)]
     faults = [(fault.start, fault.end, "", "bold white on red") for fault in fault_evidence(verdict)]
     return marked_excerpt(verdict.answer, marks or faults, width, width // 3)
-
-
-def _status_line(board: DemoBoard) -> Text:
-    text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
-    for decision in DECISION_STYLES:
-        text.append(f"{board.decisions[decision]} {humanize_code(decision)}  ", DECISION_STYLES[decision])
-    return text.append(plural(board.letters, "dead letter"), "dim")

@@ -126,19 +126,10 @@ class WorkerProcess:
 async def run_demo(
     settings: Settings, language: Language, rate: float, worker: WorkerProcess, show: Show, *, keep: bool
 ) -> DemoBoard:
-    """Run the demo to its end and return its results.
+    """Run the demo with the worker's settings to its end, and return its results.
 
-    Args:
-        settings: those of the worker; its port must be known.
-        language: of the sample.
-        rate: in answers per second; 0: no limit.
-        worker: started when topics and documents are there.
-        show: displays the results.
-        keep: let the worker run at the end, until Ctrl-C.
-
-    Raises:
-        DemoFailed: the worker ends, or publishes nothing.
-        ServiceUnreachable: Kafka does not answer.
+    ``rate`` is in answers per second (0: no limit); ``keep`` lets the worker run until Ctrl-C. Raises
+    DemoFailed if the worker ends or publishes nothing, and ServiceUnreachable.
     """
     answers = sample_answers(language)
     board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)

@@ -32,7 +32,6 @@ from streams.cli.common_options import (
     ProfileName,
     apply_options,
     existing_pair,
-    prepare_processes,
     with_translation_mode,
 )
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
@@ -184,7 +183,7 @@ def evaluate(
         raise UsageError("give a FILE of rated answers, or two files of verdicts with --compare")
     if plot:
         _check_plot(plot, [*files, *(opinions or [])])
-    settings, errors = apply_options(load_settings(config), None, processes), CommandErrors()
+    settings, errors = load_settings(config), CommandErrors()
     other = other_policy(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
     variants = select_variants(profiles, context, translate)
@@ -208,7 +207,7 @@ def evaluate(
     judges = JudgeEvaluation(read_opinions, tau, flip or [], confidence, seed)
     variants = with_policy(variants, other) if other else variants
     lines = count_lines(*files)
-    settings, on_demand = prepare_processes(settings, lines)
+    settings, on_demand = apply_options(settings, processes, lines)
     every = (document for each in known for document in StaticDocuments.of(each).by_id.values())
     with (
         offline_terms(settings, every, profiles) as settings,

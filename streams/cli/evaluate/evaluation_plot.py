@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from scoring.evaluation.cases import RATINGS, EvaluationCase
-from scoring.evaluation.correlation import Correlation, correlation
+from scoring.evaluation.correlation import correlation
 from scoring.evaluation.opinion_accuracy import FlagRow
 from scoring.evaluation.opinion_report import JudgeRun
 from scoring.evaluation.opinion_routing import CurvePoint
@@ -80,19 +80,15 @@ def draw(
         rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))
         figure = Figure(figsize=(_SIDE_INCHES * width, _SIDE_INCHES * rows), layout="constrained")
         parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
-        _ratings(parts[0], runs)
+        panels = parts[0].subplots(1, len(runs), sharey=True, squeeze=False)[0]
+        for panel, (title, cases) in zip(panels, runs.items(), strict=True):
+            _panel(panel, describe_variant(title), cases)
+        panels[0].set_ylabel("score")
+        parts[0].legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         if judges:
             draw_judges(parts[1], judges)
         metadata = {"Date": None} if kind == "svg" else {}
         figure.savefig(path, format=kind, dpi=150, metadata=metadata)
-
-
-def _ratings(part: SubFigure, runs: Mapping[str, Sequence[EvaluationCase]]) -> None:
-    panels = part.subplots(1, len(runs), sharey=True, squeeze=False)[0]
-    for panel, (title, cases) in zip(panels, runs.items(), strict=True):
-        _panel(panel, describe_variant(title), cases)
-    panels[0].set_ylabel("score")
-    part.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
@@ -115,10 +111,7 @@ def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
     starts, ends = ([rating + side for rating in medians] for side in (-_HALF_BAR, _HALF_BAR))
     panel.hlines(list(medians.values()), starts, ends, colors="black", linewidth=1.5, label="median")
     panel.axhline(3, color="grey", linewidth=0.8, linestyle=":")
-    panel.set(title=f"{title}: {_caption(correlation(cases))}", xlabel="rating", xticks=RATINGS)
+    found = correlation(cases)
+    spearman = f", Spearman {found.spearman.value:.2f}" if found.spearman else ""
+    panel.set(title=f"{title}: {found.answers} answers{spearman}", xlabel="rating", xticks=RATINGS)
     panel.set(xlim=(0.5, 5.5), ylim=(0.8, 5.2), yticks=RATINGS)
-
-
-def _caption(found: Correlation) -> str:
-    answers = f"{found.answers} answers"
-    return f"{answers}, Spearman {found.spearman.value:.2f}" if found.spearman else answers
