@@ -37,8 +37,7 @@ def build(
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON)."),
+        Path, typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON).")
     ],
     language: PageLanguages = None,
     least_documents: Annotated[

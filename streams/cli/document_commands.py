@@ -149,8 +149,7 @@ def publish_documents(
         ),
     ] = False,
     all_languages: Annotated[
-        bool,
-        typer.Option("--all-languages", help="With --prune: delete documents in other languages, too."),
+        bool, typer.Option("--all-languages", help="With --prune: delete documents in other languages, too.")
     ] = False,
     change_language: Annotated[
         bool, typer.Option("--change-language", help="Replace documents that are in another language, too.")

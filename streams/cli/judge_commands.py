@@ -253,11 +253,7 @@ class AnswerToJudge:
 
 
 async def read_with_documents(
-    file: Path,
-    documents: Sequence[KnowledgeDocument],
-    settings: Settings,
-    errors: InputErrors,
-    bar: Progress,
+    file: Path, documents: Sequence[KnowledgeDocument], settings: Settings, errors: InputErrors, bar: Progress
 ) -> list[AnswerToJudge]:
     """Read the answers of a file, retrieve their documents as `score` does, and advance the bar.
 

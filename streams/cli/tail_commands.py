@@ -25,7 +25,6 @@ from streams.cli.topic_reading import OutageReporter, TimeRange, follow, open_to
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
-from streams.kafka.topic_reader import TopicReader
 from streams.kafka.topics import Topics
 from streams.pause.pause_state import read_entry
 from streams.settings import Settings, load_settings
@@ -77,8 +76,7 @@ def tail(
         _codes([*Decision], "|".join(Decision), "these decisions; sent and held are accepted, too"),
     ] = None,
     message_type: Annotated[
-        list[str] | None,
-        _codes([*MessageType], "|".join(MessageType), "these message types"),
+        list[str] | None, _codes([*MessageType], "|".join(MessageType), "these message types")
     ] = None,
     language: Annotated[
         list[str] | None,
@@ -219,15 +217,11 @@ async def _try_answer(settings: Settings, seconds: float) -> Verdict:
         await send_each(settings, [outgoing(answer)])
         codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
         try:
-            return await asyncio.wait_for(_verdict_on(name, reader, codec), seconds)
+            async with asyncio.timeout(seconds), aclosing(reader.follow()) as batches:
+                async for records in batches:
+                    for record in records:
+                        if (verdict := await decode_verdict(record, codec)) and verdict.answer_id == name:
+                            return verdict
         except TimeoutError:
             raise CommandFailed(f"no verdict on {name} within {seconds:g} s: is a worker ready?") from None
-
-
-async def _verdict_on(answer_id: str, reader: TopicReader, codec: Codec) -> Verdict:
-    async with aclosing(reader.follow()) as batches:
-        async for records in batches:
-            for record in records:
-                if (verdict := await decode_verdict(record, codec)) and verdict.answer_id == answer_id:
-                    return verdict
     raise AssertionError("following a topic has no end")

@@ -87,8 +87,9 @@ def verdict_line(verdict: Verdict) -> Text:
         line.append(f"  {words}", "red")
     for each in verdict.opinions:
         line.append(f"  [{format_opinion(each)}]", "cyan")
-    if looked_up := format_documents(verdict):
-        line.append(f"  {looked_up}", "dim")
+    names = tuple(dict.fromkeys(document_label(each.document_id, each.version) for each in verdict.context))
+    if names and verdict.context_source in _NAMED_SOURCES:
+        line.append(f"  ({humanize_code(verdict.context_source)}: {_first_names(names)})", "dim")
     if missing := tuple(map(printable, verdict.missing_context_ids)):
         line.append(f"  (missing: {_first_names(missing)})", "yellow")
     return line
@@ -101,14 +102,6 @@ def format_opinion(opinion: VerdictOpinion) -> str:
     shortened = ("documents shortened",) if opinion.shortened else ()
     findings = ", ".join(map(humanize_code, (label, *opinion.mistakes, *shortened)))
     return f"{humanize_code(opinion.method)}{by}: {findings}"
-
-
-def format_documents(verdict: Verdict) -> str:
-    """Format the documents that were looked up or retrieved, if any: ``(by id: d-1@0f3c9a12)``."""
-    names = tuple(dict.fromkeys(document_label(each.document_id, each.version) for each in verdict.context))
-    if verdict.context_source not in _NAMED_SOURCES or not names:
-        return ""
-    return f"({humanize_code(verdict.context_source)}: {_first_names(names)})"
 
 
 def _first_names(names: Sequence[str]) -> str:

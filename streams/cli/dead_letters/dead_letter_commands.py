@@ -238,14 +238,6 @@ class ReplayResult:
             else:
                 say(f"dead letter {letter.location}: not sent, its document has a newer record")
 
-    def report_missing(self, location: LetterLocation, *, sent_before: bool) -> None:
-        """Report why nothing is sent for a given location."""
-        if sent_before:
-            say(f"dead letter {':'.join(map(str, location))}: was replayed before; --all sends it again")
-        else:
-            self.missing += 1
-            report_no_letter(location)
-
     @property
     def done(self) -> list[LetterLocation]:
         """The locations of the letters that were sent, and of their duplicates."""
@@ -301,7 +293,11 @@ async def replay(
             if not dry_run:
                 await archive.remember(result.done)
         for location in letter_filter.unmatched:
-            result.report_missing(location, sent_before=not again and archive.was_replayed_at(location))
+            if not again and archive.was_replayed_at(location):
+                say(f"dead letter {':'.join(map(str, location))}: was replayed before; --all sends it again")
+            else:
+                result.missing += 1
+                report_no_letter(location)
 
 
 async def discard(settings: Settings, letter_filter: LetterFilter) -> int:

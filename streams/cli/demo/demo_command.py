@@ -71,8 +71,7 @@ def demo(
     judges: Annotated[
         bool,
         typer.Option(
-            "--judges",
-            help="Ask the language models of your settings (judges.endpoints), as a worker does.",
+            "--judges", help="Ask the language models of your settings (judges.endpoints), as a worker does."
         ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write lines instead of a live table.")] = False,
@@ -94,7 +93,11 @@ def demo(
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _signals_as_ctrl_c(), _exit_codes(folder):
-            own_port = _port(own.web.port if port is None else port)
+            own_port = wanted = own.web.port if port is None else port
+            if not wanted or not is_free(wanted):
+                (own_port,) = free_ports(1)
+                if wanted:
+                    say(f"port {wanted} is in use; the worker's page is on port {own_port}")
             asked = own.judges if judges else None
             board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
@@ -147,15 +150,6 @@ def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
 def _plain(value: object) -> str:
     # With secrets, which pydantic would hide.
     return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-
-
-def _port(wanted: int) -> int:
-    if wanted and is_free(wanted):
-        return wanted
-    (free,) = free_ports(1)
-    if wanted:
-        say(f"port {wanted} is in use; the worker's page is on port {free}")
-    return free
 
 
 @contextmanager

@@ -17,13 +17,7 @@ from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from scoring.values.scored_answer import SCORER_VERSION
 from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable, count_lines
-from streams.cli.command_output import (
-    CommandFailed,
-    UsageError,
-    progress_bar,
-    require_package,
-    write_json,
-)
+from streams.cli.command_output import CommandFailed, UsageError, progress_bar, require_package, write_json
 from streams.cli.common_options import (
     AsJson,
     ConfigFile,
