@@ -138,7 +138,7 @@ class ArchivedLetter:
 
 
 class LetterFilter:
-    """Selects letters by stage and location, and knows which given locations had none.
+    """Selects letters by stage and location; ``unmatched`` are the given locations that had none.
 
     No ``stages`` and no ``locations`` (``PARTITION:OFFSET``) select all. Raises UsageError if one is bad.
     """
@@ -150,7 +150,7 @@ class LetterFilter:
             if not (found := _LOCATION.fullmatch(each)):
                 raise UsageError(f"--at {each}: expected PARTITION:OFFSET of a dead letter, e.g. 0:12")
             self._locations.add((int(found[1]), int(found[2])))
-        self._unmatched = set(self._locations)
+        self.unmatched = set(self._locations)
 
     def __call__(self, letter: ArchivedLetter) -> bool:
         """Return whether the filter selects this letter."""
@@ -158,13 +158,8 @@ class LetterFilter:
             return False
         selected = not self._stages or letter.reason(header.STAGE) in self._stages
         if selected:
-            self._unmatched.discard(letter.at)
+            self.unmatched.discard(letter.at)
         return selected
-
-    @property
-    def unmatched(self) -> list[LetterLocation]:
-        """The given locations without a selected letter, sorted."""
-        return sorted(self._unmatched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +212,7 @@ class LetterAction(StrEnum):
     DISCARDED = "dead-letters-discard"
 
 
+@dataclass(frozen=True, slots=True)
 class DeadLetterArchive:
     """A snapshot of the dead-letter topic, with what was done with its letters.
 
@@ -227,47 +223,36 @@ class DeadLetterArchive:
         action: what :meth:`remember` stores.
     """
 
-    def __init__(
-        self,
-        reader: TopicReader,
-        log: TopicSnapshot,
-        done: Mapping[LetterAction, dict[int, OffsetSet]],
-        action: LetterAction,
-    ) -> None:
-        self._reader = reader
-        self._log = log
-        self._replayed = done[LetterAction.REPLAYED]
-        self._discarded = done[LetterAction.DISCARDED]
-        self._remembered = done[action]
+    reader: TopicReader
+    log: TopicSnapshot
+    done: Mapping[LetterAction, dict[int, OffsetSet]]
+    action: LetterAction
 
     async def letters(self, *, include_replayed: bool = True) -> AsyncGenerator[ArchivedLetter, None]:
         """Yield the letters that were not discarded, in order within a partition.
 
         Raises KafkaError, ServiceUnreachable.
         """
-        skipped = [self._discarded] if include_replayed else [self._discarded, self._replayed]
+        actions = (LetterAction.DISCARDED,) if include_replayed else LetterAction
+        skipped = [self.done[each] for each in actions]
         begins = {
             at: max(begin, *(each[at.partition].position for each in skipped))
-            for at, begin in self._log.beginning_offsets.items()
+            for at, begin in self.log.beginning_offsets.items()
         }
-        async with aclosing(self._reader.read_between(begins, self._log.end_offsets)) as batches:
+        async with aclosing(self.reader.read_between(begins, self.log.end_offsets)) as batches:
             async for records in batches:
                 for letter in map(ArchivedLetter.of, records):
                     if not any(letter.offset in each[letter.partition] for each in skipped):
                         yield letter
 
-    def was_replayed(self, letter: ArchivedLetter) -> bool:
-        """Return whether this letter was replayed before."""
-        return letter.offset in self._replayed[letter.partition]
-
-    def was_replayed_at(self, location: LetterLocation) -> bool:
+    def was_replayed(self, location: LetterLocation) -> bool:
         """Return whether this location has a letter that was replayed before."""
         partition, offset = location
         exists = any(
-            at.partition == partition and begin <= offset < self._log.end_offsets[at]
-            for at, begin in self._log.beginning_offsets.items()
+            at.partition == partition and begin <= offset < self.log.end_offsets[at]
+            for at, begin in self.log.beginning_offsets.items()
         )
-        return exists and offset in self._replayed[partition]
+        return exists and offset in self.done[LetterAction.REPLAYED][partition]
 
     async def remember(self, locations: Iterable[LetterLocation]) -> None:
         """Commit that the action was done with the letters at these locations."""
@@ -275,12 +260,13 @@ class DeadLetterArchive:
         for partition, offset in locations:
             offsets.setdefault(partition, []).append((offset, offset))
         commit = {}
-        for at in self._log.end_offsets:
+        for at in self.log.end_offsets:
             if more := offsets.get(at.partition):
-                done = self._remembered[at.partition] = self._remembered[at.partition].plus(more)
+                done = self.done[self.action][at.partition].plus(more)
+                self.done[self.action][at.partition] = done
                 commit[at] = OffsetAndMetadata(done.position, done.metadata)
         if commit:
-            await self._reader.consumer.commit(commit)
+            await self.reader.consumer.commit(commit)
 
 
 @asynccontextmanager

@@ -56,30 +56,16 @@ def list_letters(
         for each in found:
             write_json(each)
     elif found:
-        first = ("topic", "stage", "class", "attempts", "first_failed_at", "key", "letters")
-        print_table(
-            (
-                "at",
-                "from",
-                "stage",
-                "class",
-                "tries",
-                "first failed",
-                "key",
-                "letters",
-                "replayed",
-                "message",
-            ),
-            (
-                (
-                    f"{each['partition']}:{each['offset']}",
-                    *(each[name] or "" for name in first),
-                    "yes" if each["replayed"] else "",
-                    each["message"],
-                )
-                for each in found
-            ),
-        )
+        columns = {"from": "topic", "stage": "stage", "class": "class", "tries": "attempts"}
+        columns |= {"first failed": "first_failed_at", "key": "key", "letters": "letters"}
+        columns |= {"replayed": "replayed", "message": "message"}
+        rows = []
+        for each in found:
+            row = each | {"replayed": "yes" if each["replayed"] else ""}
+            rows.append(
+                (f"{row['partition']}:{row['offset']}", *(row[name] or "" for name in columns.values()))
+            )
+        print_table(("at", *columns), rows)
     else:
         say("no dead letters" + (" of that stage" if stage else ""))
 
@@ -155,7 +141,7 @@ def discard_letters(
     selected = LetterFilter(stage or (), at or ())
     count = asyncio.run(discard(load_settings(config), selected))
     say(f"dead letters of {plural(count, 'record')} discarded")
-    for location in selected.unmatched:
+    for location in sorted(selected.unmatched):
         report_no_letter(location)
     if selected.unmatched:
         raise typer.Exit(ExitCode.BAD_INPUT)
@@ -173,9 +159,9 @@ async def _list_records(
         async for letter in letters:
             if known := found.get(letter.record_digest):
                 known["letters"] += 1
-                known["replayed"] |= archive.was_replayed(letter)
+                known["replayed"] |= archive.was_replayed(letter.at)
             elif letter_filter(letter) and (limit is None or len(found) < limit):
-                counts = {"letters": 1, "replayed": archive.was_replayed(letter)}
+                counts = {"letters": 1, "replayed": archive.was_replayed(letter.at)}
                 found[letter.record_digest] = letter.to_json() | counts
     return list(found.values())
 
@@ -292,8 +278,8 @@ async def replay(
             # After a failure, too: letters that were sent are not to be sent again.
             if not dry_run:
                 await archive.remember(result.done)
-        for location in letter_filter.unmatched:
-            if not again and archive.was_replayed_at(location):
+        for location in sorted(letter_filter.unmatched):
+            if not again and archive.was_replayed(location):
                 say(f"dead letter {':'.join(map(str, location))}: was replayed before; --all sends it again")
             else:
                 result.missing += 1

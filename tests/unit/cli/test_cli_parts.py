@@ -303,7 +303,7 @@ def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() 
     choice = LetterFilter([Stage.DECODE], ["0:07", "0:8", "1:7"])
     other = replace(letter([("dlq.stage", b"score")]), offset=8)
     assert [choice(letter([("dlq.stage", b"decode")])), choice(other)] == [True, False]
-    assert choice.unmatched == [(0, 8), (1, 7)]
+    assert choice.unmatched == {(0, 8), (1, 7)}
 
 
 def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
