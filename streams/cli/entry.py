@@ -123,31 +123,19 @@ def run(arguments: Sequence[str]) -> int:
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
         return ExitCode.BROKEN_PIPE
-    except OutputFailed as error:
-        _leave_output()
-        say(str(error))
-        return error.code
-    except _EXPECTED as error:
-        code, message = _code_and_message(error)
+    except BaseException as error:
+        if (found := _code_and_message(error)) is None:
+            raise
+        if isinstance(error, OutputFailed):
+            _leave_output()
+        code, message = found
         for line in (message, *(error.more if isinstance(error, InvalidSettings) else ())):
             say(line)
         return code
 
 
-#: What commands raise for their user. Everything else is a defect, of which the traceback is wanted.
-_EXPECTED = (
-    KeyboardInterrupt,
-    typer.TyperException,
-    CommandFailed,
-    InvalidSettings,
-    ServiceUnreachable,
-    RegistryUnreachable,
-    InfrastructureFailure,
-    KafkaError,
-)
-
-
-def _code_and_message(error: BaseException) -> tuple[int, str]:
+def _code_and_message(error: BaseException) -> tuple[int, str] | None:
+    """Return what a command tells its user; None for a defect, of which the traceback is wanted."""
     code, message = int(ExitCode.UNREACHABLE), str(error)
     match error:
         case KeyboardInterrupt():
@@ -163,6 +151,10 @@ def _code_and_message(error: BaseException) -> tuple[int, str]:
             code = error.exit_code
         case KafkaError():
             message = f"Kafka failed: {type(error).__name__}"
+        case ServiceUnreachable() | RegistryUnreachable():
+            pass
+        case _:
+            return None
     return code, message
 
 

@@ -1,6 +1,7 @@
 """The tables of an evaluation, and of a comparison of two runs, for a terminal."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -88,7 +89,8 @@ def evaluation_tables(report: Report) -> Iterator[RenderableType]:
         yield _correlations(report)
         yield _areas(report.runs)
         for run in report.runs:
-            yield from _run_tables(run, describe_variant(run.name) if len(report.runs) > 1 else "")
+            variant = describe_variant(run.name) if len(report.runs) > 1 else ""
+            yield from (replace(table, variant=variant) for table in _run_tables(run))
 
 
 def comparison_tables(
@@ -125,8 +127,8 @@ def comparison_tables(
         )
 
 
-def _run_tables(run: RunReport, variant: str) -> Iterator[RenderableType]:
-    yield _deviation(run.deviations[0], variant)
+def _run_tables(run: RunReport) -> Iterator[ReportTable[Any]]:
+    yield _deviation(run.deviations[0])
     yield _by_group(
         "Table V by group: scores of the answers rated 1 and 5",
         [each for each in _without_single_language(run.deviations) if each.overall.answers],
@@ -137,9 +139,8 @@ def _run_tables(run: RunReport, variant: str) -> Iterator[RenderableType]:
             "1: < 3": lambda found: format_share_with_count(found.ratings[0].below_3),
             "5: < 3": lambda found: format_share_with_count(found.ratings[-1].below_3),
         },
-        variant,
     )
-    yield _routing(run.routings[0], variant)
+    yield _routing(run.routings[0])
     yield _by_group(
         "Routing by group: decisions on the answers rated 1 and 5",
         _without_single_language(run.routings),
@@ -149,7 +150,6 @@ def _run_tables(run: RunReport, variant: str) -> Iterator[RenderableType]:
             "5: sent": lambda found: format_share_with_count(found.ratings[-1].auto_send),
             "5: blocked": lambda found: format_share_with_count(found.ratings[-1].blocked),
         },
-        variant,
     )
     rows: list[tuple[str, RoutingRow, Cell]] = []
     for each in _without_single_language(run.sendings):
@@ -157,12 +157,10 @@ def _run_tables(run: RunReport, variant: str) -> Iterator[RenderableType]:
             name, sending = group_name(each.group), each.sending
             of_all_sent = format_count_with_interval(sending.untrue_of_sent)
             rows += [(f"{name}: true", sending.true, ""), (f"{name}: untrue", sending.untrue, of_all_sent)]
-    yield _sending(rows, variant)
-    yield misrouted_table(run.misrouted, variant)
-    for checks in _without_single_language(run.checks):
-        yield _checks(checks, variant)
-    for features in _without_single_language(run.features):
-        yield _features(features, variant)
+    yield _sending(rows)
+    yield misrouted_table(run.misrouted)
+    yield from map(_checks, _without_single_language(run.checks))
+    yield from map(_features, _without_single_language(run.features))
 
 
 def _types(types: TypeTable) -> RenderableType:
@@ -240,7 +238,7 @@ def _per_run(
     return found
 
 
-def _deviation(found: Deviation, variant: str) -> RenderableType:
+def _deviation(found: Deviation) -> ReportTable[Any]:
     def cell(rating: RatingRow, row: str) -> Cell:
         return format_percentage(getattr(rating, _DEVIATIONS[row]))
 
@@ -249,12 +247,11 @@ def _deviation(found: Deviation, variant: str) -> RenderableType:
         "Table V: scores per rating",
         _DEVIATIONS,
         [Column("", str), *(Column(_rated(each), partial(cell, each)) for each in ratings)],
-        variant=variant,
         note=INTERVAL_BELOW,
     )
 
 
-def _routing(found: Routing, variant: str) -> RenderableType:
+def _routing(found: Routing) -> ReportTable[Any]:
     def cell(rating: RoutingRow, decision: Decision) -> Cell:
         share: Share | None = getattr(rating, decision)
         return None if share is None else f"{share.count} ({share.value:.0%})"
@@ -269,7 +266,6 @@ def _routing(found: Routing, variant: str) -> RenderableType:
         "Routing: decisions per rating",
         Decision,
         [Column("", humanize_code), *(Column(_rated(each), partial(cell, each)) for each in found.ratings)],
-        variant=variant,
         note="answers without a score are included",
         footer=footer,
     )
@@ -290,7 +286,7 @@ def _decisions(found: DecisionTable, first: str, second: str, footer: Sequence[T
     )
 
 
-def _sending(rows: Iterable[tuple[str, RoutingRow, Cell]], variant: str = "") -> RenderableType:
+def _sending(rows: Iterable[tuple[str, RoutingRow, Cell]]) -> ReportTable[Any]:
     """Return the table of where true and untrue answers went; the last cell is the share of all sent."""
     return ReportTable(
         "True and untrue answers sent and blocked",
@@ -303,12 +299,11 @@ def _sending(rows: Iterable[tuple[str, RoutingRow, Cell]], variant: str = "") ->
             Column("blocked", lambda row: format_count_with_interval(row[1].blocked)),
             Column("of all sent", lambda row: row[2]),
         ],
-        variant=variant,
         note=f"{INTERVAL_BELOW}; true: rated 4 or 5, untrue: 1 or 2; with answers without a score",
     )
 
 
-def _checks(found: CheckTable, variant: str) -> RenderableType:
+def _checks(found: CheckTable) -> ReportTable[Any]:
     def count(share: Share | None) -> str:
         return NOTHING if share is None else str(share.count)
 
@@ -323,12 +318,11 @@ def _checks(found: CheckTable, variant: str) -> RenderableType:
             Column("of the true", lambda row: format_count_with_interval(row.true)),
         ],
         found.group,
-        variant,
         note=f"{INTERVAL_BELOW}; rules that send are included; others: rated 3",
     )
 
 
-def misrouted_table(found: Sequence[Misrouted], variant: str) -> RenderableType:
+def misrouted_table(found: Sequence[Misrouted]) -> ReportTable[Any]:
     """Return the table of misrouted answers: untrue and sent, or true and blocked."""
     return ReportTable(
         f"Misrouted: {plural(len(found), 'answer')}",
@@ -340,12 +334,11 @@ def misrouted_table(found: Sequence[Misrouted], variant: str) -> RenderableType:
             *columns(_exact_score, "score"),
             Column("reasons", lambda row: format_codes(row.reasons), left=True),
         ],
-        variant=variant,
         footer=more_rows(len(found) - _MAX_MISROUTED),
     )
 
 
-def _features(found: FeatureTable, variant: str) -> RenderableType:
+def _features(found: FeatureTable) -> ReportTable[Any]:
     return ReportTable(
         "Each feature alone",
         found.rows,
@@ -357,7 +350,6 @@ def _features(found: FeatureTable, variant: str) -> RenderableType:
             Column("rated 1, 5", lambda row: f"{row.untrue}, {row.true}"),
         ],
         found.group,
-        variant,
         note="AUROC: answers rated 5 against those rated 1",
     )
 
@@ -387,12 +379,10 @@ def _changes(found: Sequence[AnswerChange]) -> RenderableType:
     )
 
 
-def _by_group(
-    title: str, found: Sequence[T], cells: Mapping[str, Callable[[T], Cell]], variant: str
-) -> RenderableType:
+def _by_group(title: str, found: Sequence[T], cells: Mapping[str, Callable[[T], Cell]]) -> ReportTable[Any]:
     names: Column[Any] = Column("", lambda row: group_name(row.group))
     rows = [each for each in found if any(cell(each) is not None for cell in cells.values())]
-    return ReportTable(title, rows, [names, *(Column(*each) for each in cells.items())], variant=variant)
+    return ReportTable(title, rows, [names, *(Column(*each) for each in cells.items())])
 
 
 def _rated(row: RatingRow | RoutingRow) -> str:

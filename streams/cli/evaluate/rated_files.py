@@ -1,28 +1,30 @@
-"""Rated answers, read from files and scored in each variant: from lines to the cases of an evaluation."""
+"""Rated answers, read from files and scored in each variant, and the opinions of judges on them."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
+from scoring.judges.opinion_json import OpinionUnreadable
 from scoring.scorer.profile import rules_of_profile
 from scoring.scorer.score import rules_for_kinds
 from scoring.scorer.scorer import ScorerOptions
 from scoring.values.exchange import Decision, MessageType
-from scoring.values.opinion import Label
+from scoring.values.opinion import Label, Opinion
 from streams.cli.async_input import map_good_lines
 from streams.cli.command_errors import CommandErrors, InputErrors, line_numbers
 from streams.cli.command_files import read_records
-from streams.cli.command_output import indexing_bar, plural, say
+from streams.cli.command_output import CommandFailed, indexing_bar, plural, say
 from streams.cli.common_options import max_in_flight, with_translation_mode
 from streams.cli.evaluate.scoring_variants import Context, ScoreCache, ScoringVariant
+from streams.llm.batches import AnswerKey, OpinionLine
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import AsyncScorer
@@ -31,6 +33,10 @@ from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.settings import Settings
 from streams.translating.opening import open_file_translation
 
+if TYPE_CHECKING:  # they need scipy
+    from scoring.evaluation.opinion_report import JudgeRun
+
+ConfidenceChoice = Literal["honest", "overconfident", "both"]
 Documents = Sequence[KnowledgeDocument]
 VerdictFunction = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
@@ -212,3 +218,70 @@ def make_case(verdict: Verdict, rated: RatedAnswer | None) -> EvaluationCase:
         degraded=verdict.degraded,
         translated=verdict.translated,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionFile:
+    """The opinions of one judge with their line numbers, and the errors of the file."""
+
+    path: Path
+    errors: InputErrors
+    lines: Sequence[tuple[int, OpinionLine]]
+
+    @classmethod
+    def read(cls, path: Path, errors: InputErrors) -> Self:
+        """Read a file, and report bad lines; raises CommandFailed if it cannot be read."""
+        return cls(path, errors, list(errors.good_lines(read_records(path, OpinionLine))))
+
+    def match(self, answers: Mapping[AnswerKey, RatedLine]) -> list[tuple[EvaluationCase, Opinion]]:
+        """Pair opinions with the first cases of their answers, report others; raises CommandFailed."""
+        found: dict[AnswerKey, tuple[EvaluationCase, Opinion]] = {}
+        for number, line in self.lines:
+            rated = answers.get(line.key)
+            if rated is None:
+                self.errors.report(number, "matches none of the answers, or another text of one")
+            elif line.key in found:
+                self.errors.report(number, "is a second opinion on an answer")
+            else:
+                try:
+                    found[line.key] = rated.cases[0], line.opinion.opinion(rated.content.answer.answer)
+                except OpinionUnreadable as error:
+                    self.errors.report(number, str(error))
+        if not found:
+            raise CommandFailed(f"{self.path}: no opinion is on any of these answers")
+        if without := len(answers) - len(found):
+            say(f"{self.path}: {plural(without, 'answer')} without an opinion, excluded from its tables")
+        return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEvaluation:
+    """The opinions of judges to evaluate, and the weaker judges to simulate.
+
+    ``tau`` is the confidence from which opinions decide, and ``flips`` are the shares of labels to invert.
+    """
+
+    files: Sequence[OpinionFile]
+    tau: float
+    flips: Sequence[float]
+    confidence: ConfidenceChoice
+    seed: int
+
+    def runs(self, evaluated: EvaluatedAnswers) -> "tuple[JudgeRun, ...]":
+        """Evaluate the opinions on these answers; raises as :meth:`OpinionFile.match` does."""
+        from scoring.evaluation import opinion_report  # noqa: PLC0415 - needs scipy
+
+        answers = {AnswerKey.of(line.content.answer): line for line in evaluated.lines}
+        stems = [file.path.stem for file in self.files]
+        pairs = {
+            file.path.stem if stems.count(file.path.stem) == 1 else str(file.path): file.match(answers)
+            for file in self.files
+        }
+        kinds = [each for each in opinion_report.Confidence if self.confidence in {each, "both"}]
+        flips = tuple(opinion_report.LabelFlipping(flip, kind) for flip in self.flips for kind in kinds)
+        return opinion_report.evaluate_judges(pairs, self.tau, opinion_report.Simulation(flips, self.seed))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the files and parameters that a report is about as JSON."""
+        files = [{"file": str(each.path), "bad_lines": each.errors.count} for each in self.files]
+        return {"opinions": files, "tau": self.tau, "seed": self.seed} if files else {}

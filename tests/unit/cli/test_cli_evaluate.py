@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -162,7 +163,7 @@ def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_coun
         for number in range(23)
     ]
     console = Console(file=StringIO(), width=100)
-    console.print(misrouted_table(found, "profile paper"))
+    console.print(replace(misrouted_table(found), variant="profile paper"))
     shown = console.file.getvalue()
     assert "Misrouted: 23 answers, profile paper" in shown
     assert "a-19" in shown
