@@ -27,11 +27,7 @@ _DEGRADED = {
 
 
 class InputErrors:
-    """The errors of one input: bad lines or files, and answers whose documents are missing.
-
-    Args:
-        source: the name of the input in messages.
-    """
+    """The errors of one input, by its name: bad lines or files, and answers whose documents are missing."""
 
     def __init__(self, source: object) -> None:
         self.count = 0
@@ -72,10 +68,7 @@ class InputErrors:
 
 
 class CommandErrors(EndpointObserver):
-    """The errors of all inputs of one command, and of the services that it uses.
-
-    As the observer of judges it remembers why a judge failed.
-    """
+    """The errors of all inputs of one command, and of the services that it uses, with why a judge failed."""
 
     def __init__(self) -> None:
         self._inputs: list[InputErrors] = []
@@ -109,12 +102,7 @@ class CommandErrors(EndpointObserver):
                 say(f"{plural(count, 'answer')} {text}{cause}: degraded {reason}")
 
     def exit_code(self, *, translation_required: bool = False) -> ExitCode:
-        """Return the exit code of the command.
-
-        Returns:
-            3 if a required service was unavailable; else 1 if an input had errors or an answer exceeded
-            its scoring time; else 0.
-        """
+        """Return 3 if a required service was unavailable, 1 if an input had errors or an answer was late."""
         required = {Reason.RETRIEVAL_UNAVAILABLE, Reason.JUDGE_UNAVAILABLE}
         if translation_required:
             required.add(Reason.TRANSLATION_UNAVAILABLE)

@@ -257,10 +257,7 @@ async def read_with_documents(
 ) -> list[AnswerToJudge]:
     """Read the answers of a file, retrieve their documents as `score` does, and advance the bar.
 
-    Raises:
-        CommandFailed: the file cannot be read.
-        InfrastructureFailure: the documents cannot be searched.
-        InvalidSettings: they cannot be searched with these settings.
+    Raises CommandFailed, or InfrastructureFailure or InvalidSettings if the documents cannot be searched.
     """
     static = StaticDocuments.of(documents)
     indexing = indexing_bar(None if bar.disable else bar)

@@ -1,7 +1,7 @@
 """`truthgate search`: the passages found for a question, and why."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,12 +12,11 @@ import typer
 from pydantic import ConfigDict, Field
 from rich.text import Text
 
-from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from schemas.records import ShortText
 from scoring.values.exchange import is_encodable
 from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import CommandErrors, InputErrors
+from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import count_lines, read_records
 from streams.cli.command_output import (
     CommandFailed,
@@ -35,7 +34,7 @@ from streams.search.on_demand import open_on_demand_retriever
 from streams.search.passages import matching_spans
 from streams.search.search import SearchOptions
 from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
-from streams.settings import Settings, load_settings
+from streams.settings import load_settings
 
 _EXCERPT_CHARACTERS = 320
 _CHARACTERS_BEFORE_MATCH = 60
@@ -111,27 +110,19 @@ def search(
         known = read_documents(documents, documents_language, settings, errors, bar, from_kafka=from_kafka)
     lines: Lines = read_records(questions, Question) if questions else [(1, Question(question or ""))]
     render = _write_json if as_json_lines or questions else _print_passages
-    asyncio.run(_search(lines, known, settings, language, passages, line_errors, render))
-    raise typer.Exit(errors.exit_code())
-
-
-async def _search(
-    lines: Lines,
-    documents: Sequence[KnowledgeDocument],
-    settings: Settings,
-    language: str | None,
-    passages: int | None,
-    errors: InputErrors,
-    show: Callable[[Question, RetrievalResult], None],
-) -> None:
     options = SearchOptions(passages) if passages else SearchOptions()
-    async with open_on_demand_retriever(documents, settings, indexing_bar(), options) as retrieval:
-        if retrieval is None:
-            raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
-        find = partial(find_passages, await retrieval.open(), language)
-        async with aclosing(map_good_lines(lines, find, _CONCURRENT_SEARCHES, errors)) as outcomes:
-            async for _, found in outcomes:
-                show(*found)
+
+    async def show_passages() -> None:
+        async with open_on_demand_retriever(known, settings, indexing_bar(), options) as retrieval:
+            if retrieval is None:
+                raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
+            find = partial(find_passages, await retrieval.open(), language)
+            async with aclosing(map_good_lines(lines, find, _CONCURRENT_SEARCHES, line_errors)) as outcomes:
+                async for _, found in outcomes:
+                    render(*found)
+
+    asyncio.run(show_passages())
+    raise typer.Exit(errors.exit_code())
 
 
 async def find_passages(

@@ -96,11 +96,7 @@ Tool = Literal["terraform", "strimzi", "kafka-topics"]
 
 
 def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str, cluster: str) -> str:
-    """Render all topics in the language of a tool.
-
-    ``servers`` are the bootstrap servers, for ``kafka-topics``; ``cluster`` names the Kafka resource, for
-    Strimzi.
-    """
+    """Render all topics for a tool; kafka-topics needs the bootstrap servers, Strimzi its cluster's name."""
     if tool == "strimzi":
         return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
     if tool == "kafka-topics":

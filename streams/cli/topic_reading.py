@@ -61,10 +61,7 @@ class TimeRange:
 
 
 async def offsets_at(reader: TopicReader, log: TopicSnapshot, time: datetime) -> Offsets:
-    """Return the first offset of each partition at this time or later.
-
-    Raises as :meth:`TopicReader.snapshot` does.
-    """
+    """Return the first offset of each partition at this time or later; raises as snapshot does."""
     return await reader.offsets_since(max(0, round(time.timestamp() * 1000)), log)
 
 

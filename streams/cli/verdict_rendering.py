@@ -41,8 +41,7 @@ _MAX_CHARACTERS = 160
 class ResultConsole(Console):
     """A console on standard output, with colours on a terminal; a closed pipe stays an exception.
 
-    In a pipe or a file nothing is wrapped or cut, unless COLUMNS is set: a row of a table is one line, for
-    grep.
+    In a pipe or a file nothing is wrapped or cut, unless COLUMNS is set: a row is one line, for grep.
     """
 
     def __init__(self) -> None:
@@ -73,11 +72,7 @@ def humanize_code(code: str) -> str:
 
 
 def verdict_line(verdict: Verdict) -> Text:
-    """Render a verdict as one line.
-
-    It has time, decision, score, message type, answer id, reasons, text at fault, opinions, the documents
-    that were looked up or retrieved with their versions, and missing documents.
-    """
+    """Render a verdict as one line, with the documents that were looked up or retrieved, and missing ones."""
     line = Text()
     line.append(f"{verdict.scored_at.astimezone():%H:%M:%S}  ")
     line.append(f"{humanize_code(verdict.decision):<9}", DECISION_STYLES.get(verdict.decision, ""))
@@ -152,10 +147,7 @@ def claim_lines(verdict: Verdict, limit: int) -> tuple[Text, ...]:
 
 
 def marked_excerpt(text: str, marks: Sequence[Mark], width: int, before: int) -> Text:
-    """Return about ``width`` characters of a text around the first mark, with all marks.
-
-    At most ``before`` characters precede the first mark.
-    """
+    """Return about ``width`` characters of a text with marks, at most ``before`` before the first mark."""
     at = start = max(0, min(marks[0][0] - before, len(text) - width)) if marks else 0
     end = min(len(text), start + width)
     excerpt = Text("…" if start else "")

@@ -123,10 +123,7 @@ class ArchivedLetter:
         }
 
     def to_record(self, topics: Topics) -> OutgoingRecord:
-        """Return the original record, for the topic it came from.
-
-        That is ``answers`` unless the letter names another input topic.
-        """
+        """Return the original record for its topic: ``answers``, unless the letter names another input."""
         named = self.reason(header.TOPIC)
         topic = named if named in {topics.documents, topics.ratings} else topics.answers
         headers = tuple(
@@ -214,13 +211,9 @@ class LetterAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterArchive:
-    """A snapshot of the dead-letter topic, with what was done with its letters.
+    """A snapshot of the dead-letter topic, with what was ``done`` with its letters, by partition.
 
-    Args:
-        reader: of the topic, with a consumer of the group of ``action``.
-        log: the offsets of the snapshot.
-        done: the offsets of letters that were replayed or discarded, by partition.
-        action: what :meth:`remember` stores.
+    The consumer of the ``reader`` is in the group of ``action``, which :meth:`remember` stores.
     """
 
     reader: TopicReader
@@ -229,10 +222,7 @@ class DeadLetterArchive:
     action: LetterAction
 
     async def letters(self, *, include_replayed: bool = True) -> AsyncGenerator[ArchivedLetter, None]:
-        """Yield the letters that were not discarded, in order within a partition.
-
-        Raises KafkaError, ServiceUnreachable.
-        """
+        """Yield the letters that were not discarded, in order within a partition; raises as open_archive."""
         actions = (LetterAction.DISCARDED,) if include_replayed else LetterAction
         skipped = [self.done[each] for each in actions]
         begins = {

@@ -171,12 +171,8 @@ class ReplayResult:
 
     Only the locations of letters that were sent or skipped are stored: all values together may exceed the
     memory. Letters of documents are stored as a whole until they are sent. Without a ``sender`` a line is
-    written for each record instead.
-
-    Args:
-        topics: the topics that records came from.
-        documents: include bad documents, each only while its record is the newest of its key.
-        repeated: include letters that failed twice for the same reason.
+    written for each record instead. ``documents`` includes bad documents, each only while its record is the
+    newest of its key; ``repeated`` includes letters that failed twice for the same reason.
     """
 
     def __init__(self, topics: Topics, *, documents: bool, repeated: bool = False) -> None:
@@ -287,10 +283,7 @@ async def replay(
 
 
 async def discard(settings: Settings, letter_filter: LetterFilter) -> int:
-    """Discard the selected dead letters and their duplicates, and return the number of their records.
-
-    Raises as :func:`replay` does.
-    """
+    """Discard the selected letters and their duplicates; return how many records. Raises as replay does."""
     locations: dict[bytes, list[LetterLocation]] = {}
     selected: set[bytes] = set()
     async with (

@@ -36,12 +36,7 @@ _MIN_EXCERPT = 20
 
 
 class DemoBoard:
-    """Collects outcomes until every answer has one.
-
-    Args:
-        answer_ids: the answers that must get a verdict.
-        dead_letters: the expected number of dead letters.
-    """
+    """Collects outcomes until every answer has its verdict, and all expected dead letters are there."""
 
     def __init__(self, answer_ids: Iterable[str], dead_letters: int = 0) -> None:
         self._expected = {verdict_id(answer_id) for answer_id in answer_ids}

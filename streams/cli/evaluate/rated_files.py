@@ -61,11 +61,8 @@ class RatedFile:
     async def score(self, functions: Sequence[VerdictFunction], limit: int, bar: Progress) -> None:
         """Add to each line a case per function, ``limit`` lines concurrently, and advance the bar.
 
-        A line on which a function fails is reported and removed.
-
-        Raises:
-            CommandFailed: the file cannot be read.
-            InfrastructureFailure: no answer can be scored.
+        A line on which a function fails is reported and removed. Raises CommandFailed if the file cannot be
+        read, and InfrastructureFailure if no answer can be scored.
         """
 
         async def with_cases(line: RatedLine) -> RatedLine:
@@ -155,11 +152,7 @@ async def score_files(
     """Score the answers of each file against its documents in each variant, and advance the bar.
 
     Several profiles score the lines one after the other: two pools at once would prepare the documents twice.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-        InfrastructureFailure: no answer can be scored.
-        InvalidSettings: the settings name something unavailable.
+    Raises as :meth:`RatedFile.score` does, and InvalidSettings if the settings name something unavailable.
     """
     found = [RatedFile(path, errors.of(path)) for path in files]
     scoring, indexing, now = settings.scoring, indexing_bar(bar), datetime.now(UTC)
