@@ -136,15 +136,10 @@ def _rule(rule: RuleExplanation) -> Text:
 
 def _score(explanation: Explanation) -> Iterator[str]:
     score, verdict = explanation.score, explanation.verdict
-    parts = {
-        name: (value, alone)
-        for name, value, alone in (
-            ("support", verdict.support, score.of_support),
-            ("contradiction", verdict.contradiction, score.of_contradiction),
-        )
-        if value is not None
-    }
-    scores = [f"{name} {alone:.2f}" for name, (_, alone) in parts.items() if alone is not None]
+    support = ("support", verdict.support, score.of_support)
+    contradiction = ("contradiction", verdict.contradiction, score.of_contradiction)
+    parts = [each for each in (support, contradiction) if each[1] is not None]
+    scores = [f"{name} {alone:.2f}" for name, _, alone in parts if alone is not None]
     lower = f" = min({', '.join(scores)})" if len(scores) > 1 else "".join(f" = {each}" for each in scores)
     origins = {
         ScoreOrigin.SUPPORT: lower,
@@ -159,7 +154,7 @@ def _score(explanation: Explanation) -> Iterator[str]:
         yield f"{score.value:.2f}{origins[score.made_by] if score.made_by else ''}"
     profile = printable(verdict.profile) or "unknown"
     yield f"profile {profile}, scorer {printable(verdict.scorer_version)}"
-    for name, (value, alone) in parts.items():
+    for name, value, alone in parts:
         yield f"{name} {value:.2f}: score {format_score(alone)}"
     if verdict.faithfulness is not None:
         yield f"faithfulness {verdict.faithfulness:.2f}: the share of the claims that are supported"

@@ -107,39 +107,40 @@ def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str
 
 
 def _terraform(spec: TopicSpec) -> str:
-    default = spec.replication == _CLUSTER_DEFAULT
+    replication = "var.kafka_replication_factor" if spec.replication == _CLUSTER_DEFAULT else spec.replication
     width = max(len(_quoted(key)) for key in spec.config)
-    lines = [
-        f'resource "kafka_topic" "{re.sub(r"[^a-zA-Z0-9_-]", "_", spec.name)}" {{',
-        f"  name               = {_quoted(spec.name)}",
-        f"  partitions         = {spec.partitions}",
-        f"  replication_factor = {'var.kafka_replication_factor' if default else spec.replication}",
-        "  config = {",
-        *(f"    {_quoted(key):<{width}} = {_quoted(value)}" for key, value in spec.config.items()),
-        "  }",
-        "}",
-    ]
-    return "\n".join(lines)
+    config = "\n".join(
+        f"    {_quoted(key):<{width}} = {_quoted(value)}" for key, value in spec.config.items()
+    )
+    return f"""\
+resource "kafka_topic" "{re.sub(r"[^a-zA-Z0-9_-]", "_", spec.name)}" {{
+  name               = {_quoted(spec.name)}
+  partitions         = {spec.partitions}
+  replication_factor = {replication}
+  config = {{
+{config}
+  }}
+}}"""
 
 
 def _strimzi(spec: TopicSpec, cluster: str) -> str:
-    lines = [
-        "---",
-        "apiVersion: kafka.strimzi.io/v1",
-        "kind: KafkaTopic",
-        "metadata:",
-        # The nearest name that Kubernetes accepts: lower case, with a letter or digit at both ends.
-        f"  name: {_quoted(_NO_NAME.sub('-', spec.name.lower()).strip('-.'))}",
-        "  labels:",
-        f"    strimzi.io/cluster: {_quoted(cluster)}",
-        "spec:",
-        f"  topicName: {_quoted(spec.name)}",
-        f"  partitions: {spec.partitions}",
-        *([] if spec.replication == _CLUSTER_DEFAULT else [f"  replicas: {spec.replication}"]),
-        "  config:",
-        *(f"    {key}: {_quoted(value)}" for key, value in spec.config.items()),
-    ]
-    return "\n".join(lines)
+    # The nearest name that Kubernetes accepts: lower case, with a letter or digit at both ends.
+    name = _NO_NAME.sub("-", spec.name.lower()).strip("-.")
+    replicas = "" if spec.replication == _CLUSTER_DEFAULT else f"\n  replicas: {spec.replication}"
+    config = "\n".join(f"    {key}: {_quoted(value)}" for key, value in spec.config.items())
+    return f"""\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaTopic
+metadata:
+  name: {_quoted(name)}
+  labels:
+    strimzi.io/cluster: {_quoted(cluster)}
+spec:
+  topicName: {_quoted(spec.name)}
+  partitions: {spec.partitions}{replicas}
+  config:
+{config}"""
 
 
 def _kafka_topics(spec: TopicSpec, servers: str) -> str:

@@ -39,12 +39,10 @@ class DemoBoard:
     """Collects outcomes until every answer has its verdict, and all expected dead letters are there."""
 
     def __init__(self, answer_ids: Iterable[str], dead_letters: int = 0) -> None:
-        self._expected = {verdict_id(answer_id) for answer_id in answer_ids}
+        self._missing = {verdict_id(answer_id) for answer_id in answer_ids}
+        self._expected = len(self._missing)
         self._expected_letters = dead_letters
-        self._missing = set(self._expected)
-        self.sent = 0
-        self.letters = 0
-        self.repeated = 0
+        self.sent = self.letters = 0
         self.decisions: Counter[str] = Counter()
         self.tallies: dict[str, Tally] = {}
         self.recent: list[Verdict] = []
@@ -52,7 +50,6 @@ class DemoBoard:
     def add(self, verdict: Verdict) -> bool:
         """Add a verdict; return False if it was added before, or is not of this demo."""
         if verdict.verdict_id not in self._missing:
-            self.repeated += verdict.verdict_id in self._expected
             return False
         self._missing.remove(verdict.verdict_id)
         self.decisions[verdict.decision] += 1
@@ -63,12 +60,12 @@ class DemoBoard:
     @property
     def total(self) -> int:
         """The number of expected outcomes."""
-        return len(self._expected) + self._expected_letters
+        return self._expected + self._expected_letters
 
     @property
     def settled(self) -> int:
         """The number of outcomes so far."""
-        return len(self._expected) - len(self._missing) + min(self.letters, self._expected_letters)
+        return self._expected - len(self._missing) + min(self.letters, self._expected_letters)
 
     @property
     def complete(self) -> bool:

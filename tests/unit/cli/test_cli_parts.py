@@ -330,7 +330,7 @@ def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_o
     assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
     assert not board.add(replace(VERDICT, verdict_id="of another run"))
     board.letters += 1
-    assert (board.settled, board.total, board.repeated, board.complete) == (2, 3, 1, False)
+    assert (board.settled, board.total, board.complete) == (2, 3, False)
     assert board.summary().endswith("1 blocked; 1 dead letter, 1 lost")
     board.add(replace(VERDICT, verdict_id=verdict_id("a-2"), decision="review", score=None))
     assert board.complete
