@@ -36,7 +36,9 @@ def build(
             help="JSONL of documents, or a folder of pages; may be repeated.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", dir_okay=False, help="The file of terms (JSON).")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON).")
+    ],
     language: PageLanguages = None,
     least_documents: Annotated[
         int, typer.Option(min=1, metavar="N", help="Skip languages with fewer documents.")
@@ -78,7 +80,9 @@ def build(
 
 @app.command("show")
 def show(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A file that `build` wrote.")],
+    file: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE", help="A file that `build` wrote.")
+    ],
     language: Annotated[str | None, typer.Option(metavar="CODE", help="Only this language, e.g. nl.")] = None,
     as_json: AsJson = False,
 ) -> None:

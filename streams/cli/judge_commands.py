@@ -107,6 +107,7 @@ _DocumentFiles = Annotated[
         "--documents",
         exists=True,
         dir_okay=False,
+        metavar="FILE",
         help="JSONL: document_ids are looked up in it, and answers with neither document_ids nor context "
         "search it. May be repeated; all are used together.",
     ),
@@ -152,6 +153,7 @@ def import_replies(
         typer.Option(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Replies in OpenAI's batch output format; repeat it for the replies of all rounds so far.",
         ),
     ],

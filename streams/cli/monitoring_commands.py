@@ -16,7 +16,7 @@ app = typer.Typer(help="Write rules for Prometheus and a dashboard for Grafana."
 
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", dir_okay=False, help="Default: standard output."),
+    typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Default: standard output."),
 ]
 Job = Annotated[
     str, typer.Option("--job", metavar="NAME", help="The job under which Prometheus scrapes the workers.")

@@ -62,6 +62,7 @@ def search(
         typer.Option(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="JSONL: one question per line, with any ids (id, answer_id, ...); writes a JSON line each.",
         ),
     ] = None,

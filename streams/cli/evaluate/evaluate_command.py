@@ -115,6 +115,7 @@ def evaluate(
         typer.Option(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Evaluate the policy of this TOML file: a section [policy] as in the settings, with "
             "overrides per message type and language; other values are those of the settings.",
         ),
@@ -130,13 +131,16 @@ def evaluate(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(dir_okay=False, help="Plot ratings against scores, and judges, as .png or .svg."),
+        typer.Option(
+            dir_okay=False, metavar="FILE", help="Plot ratings against scores, and judges, as .png or .svg."
+        ),
     ] = None,
     opinions: Annotated[
         list[Path] | None,
         typer.Option(
             exists=True,
             dir_okay=False,
+            metavar="FILE",
             help="Opinions on these answers that `judge import` wrote; repeat it to compare judges.",
         ),
     ] = None,
