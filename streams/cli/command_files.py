@@ -1,11 +1,13 @@
-"""Files that commands read and write: records line by line, and output that replaces a file as a whole."""
+"""Files that commands read and write, and concurrent work on their lines with results in their order."""
 
+import asyncio
 import os
 import re
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -13,9 +15,9 @@ from rich.progress import Progress
 
 from schemas import ChatbotAnswer, RatedAnswer
 from schemas.jsonl import BadLine, Clock, read_jsonl, utc_now
-from streams.cli.command_errors import and_more
-from streams.cli.command_output import CommandFailed, ExitCode, UsageError, plural, say
+from streams.cli.command_output import CommandFailed, ExitCode, InputErrors, UsageError, and_more, plural, say
 from streams.cli.common_options import STANDARD_INPUT
+from streams.observability.failures import BadAnswer
 
 T = TypeVar("T")
 
@@ -167,3 +169,110 @@ def _is_same(output: Path, path: Path) -> bool:
         return output.is_file() and output.samefile(path)
     except OSError:  # it does not exist or cannot be read: opening it reports that
         return False
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_READ_AHEAD = 64
+
+
+async def aiter_in_thread(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
+    """Iterate over ``items``, which may block as a pipe does, without blocking the event loop.
+
+    An exception of ``items`` is raised here. At most 64 items are read ahead.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Item | Exception | None] = asyncio.Queue()
+    free = threading.Semaphore(_READ_AHEAD)
+    closed = threading.Event()
+
+    def read() -> None:
+        last = None
+        try:
+            for item in items:
+                free.acquire()
+                if closed.is_set():
+                    return
+                loop.call_soon_threadsafe(queue.put_nowait, item)
+        except Exception as error:  # noqa: BLE001 - raised again by the generator
+            last = error
+        if not closed.is_set():
+            loop.call_soon_threadsafe(queue.put_nowait, last)
+
+    # Not a thread of the executor: Ctrl-C would wait for it until the pipe gives its next line.
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        while (item := await queue.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            free.release()
+            yield item
+    finally:
+        closed.set()
+        free.release()
+
+
+async def map_in_order(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], limit: int
+) -> AsyncGenerator[Result, None]:
+    """Run ``work`` on up to ``limit`` items concurrently and yield the results in the order of the items.
+
+    An exception of ``items`` or ``work`` ends the iteration and cancels the pending work.
+    """
+    started: asyncio.Queue[asyncio.Future[Result] | None] = asyncio.Queue(limit)
+    pending: set[asyncio.Future[Result]] = set()
+
+    async def start_all() -> None:
+        try:
+            async with aclosing(aiter_in_thread(items)) as source:
+                async for item in source:
+                    task = asyncio.ensure_future(work(item))
+                    pending.add(task)
+                    await started.put(task)
+        except Exception as error:  # noqa: BLE001 - raised in its turn
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            await started.put(failed)
+        await started.put(None)
+
+    starting = asyncio.create_task(start_all())
+    try:
+        while (result := await started.get()) is not None:
+            pending.discard(result)
+            yield await result
+    finally:
+        # Awaited, too: the resources of the work may be closed as soon as this returns.
+        starting.cancel()
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(starting, *pending, return_exceptions=True)
+
+
+async def map_good_lines(
+    lines: Iterable[tuple[int, Item | BadLine]],
+    work: Callable[[Item], Awaitable[Result]],
+    limit: int,
+    errors: InputErrors,
+    failure: str = "the scorer failed on this answer",
+) -> AsyncGenerator[tuple[int, Result], None]:
+    """Run ``work`` as :func:`map_in_order` does, and yield line numbers and results.
+
+    Bad lines are reported in their turn, and so is a ``failure`` if ``work`` raises BadAnswer.
+    """
+
+    async def outcome_of(line: tuple[int, Item | BadLine]) -> tuple[int, Result | BadLine]:
+        number, item = line
+        if isinstance(item, BadLine):
+            return number, item
+        try:
+            return number, await work(item)
+        except BadAnswer as error:
+            return number, BadLine(number, f"{failure}: {error.error_class}")
+
+    async with aclosing(map_in_order(lines, outcome_of, limit)) as outcomes:
+        async for number, outcome in outcomes:
+            if isinstance(outcome, BadLine):
+                errors.report(number, outcome.reason)
+            else:
+                yield number, outcome

@@ -7,9 +7,9 @@ import typer
 
 from scoring.company_terms import MIN_DOCUMENTS, CompanyTermsError, load_terms, save_terms
 from scoring.company_terms.term_extraction import GeneralWordFrequencies, extract_terms
-from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import atomic_write, count_lines
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
     UsageError,
     plural,

@@ -15,11 +15,12 @@ from scoring.lexicon import Lexicon, LexiconError, load_lexicons
 from scoring.quotation.quoted_document import sending_problem
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import is_encodable
-from streams.cli.command_errors import InputErrors, SourceLocation
 from streams.cli.command_files import count_lines
 from streams.cli.command_output import (
     CommandFailed,
     ExitCode,
+    InputErrors,
+    SourceLocation,
     UsageError,
     plural,
     printable,
@@ -30,7 +31,7 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, ConfigFile, InputFileOrFolder, check_languages
 from streams.cli.document_sources import DocumentSource, PageLanguages, TopicDocuments, read_topic_documents
-from streams.cli.record_sender import OutgoingRecord, open_encoder, send_all
+from streams.cli.topic_access import OutgoingRecord, open_encoder, send_all
 from streams.cli.verdict_rendering import print_table
 from streams.documents.page_folder import is_language_tag
 from streams.documents.versions import version_name

@@ -12,11 +12,10 @@ from rich.progress import Progress
 
 from schemas import Codec, KnowledgeDocument
 from scoring.text.language_detection import language_code
-from streams.cli.command_errors import CommandErrors, InputErrors, SourceLocation
 from streams.cli.command_files import read_records
-from streams.cli.command_output import UsageError, plural, say
+from streams.cli.command_output import CommandErrors, InputErrors, SourceLocation, UsageError, plural, say
 from streams.cli.common_options import check_languages
-from streams.cli.topic_reading import read_newest
+from streams.cli.topic_access import read_newest
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
 from streams.documents.versions import read_change
 from streams.kafka.topics import Topics

@@ -14,11 +14,17 @@ from rich.progress import Progress
 from schemas import KnowledgeDocument, RatedAnswer
 from scoring.judges import METHODS, Case, ExamplesError, JudgeOptions, ReferenceAnswer, read_examples_file
 from scoring.values.rules import Reason
-from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import CommandErrors, InputErrors
-from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
+from streams.cli.command_files import (
+    check_not_overwriting,
+    count_lines,
+    map_good_lines,
+    open_output,
+    read_records,
+)
 from streams.cli.command_output import (
+    CommandErrors,
     ExitCode,
+    InputErrors,
     UsageError,
     indexing_bar,
     json_line,

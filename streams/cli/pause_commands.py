@@ -16,8 +16,7 @@ from scoring.text.language_detection import language_code
 from scoring.values.exchange import MessageType
 from streams.cli.command_output import CommandFailed, UsageError, say, write_json
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
-from streams.cli.record_sender import OutgoingRecord, send_each
-from streams.cli.topic_reading import open_topics
+from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
 from streams.cli.verdict_rendering import print_table
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topic_reader import Offsets

@@ -13,12 +13,10 @@ from rich.progress import Progress
 
 from schemas import ChatbotAnswer
 from schemas.jsonl import utc_now
-from streams.cli.async_input import aiter_in_thread
-from streams.cli.command_errors import InputErrors, SourceLocation
-from streams.cli.command_files import count_lines, read_records
-from streams.cli.command_output import UsageError, plural, progress_bar, say
+from streams.cli.command_files import aiter_in_thread, count_lines, read_records
+from streams.cli.command_output import InputErrors, SourceLocation, UsageError, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
-from streams.cli.record_sender import open_encoder, send_all
+from streams.cli.topic_access import open_encoder, send_all
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
 

@@ -14,10 +14,14 @@ from rich.progress import Progress
 from schemas import to_json
 from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.scorer.scorer import ScorerOptions
-from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
-from streams.cli.command_output import indexing_bar, json_line, progress_bar
+from streams.cli.command_files import (
+    check_not_overwriting,
+    count_lines,
+    map_good_lines,
+    open_output,
+    read_records,
+)
+from streams.cli.command_output import CommandErrors, indexing_bar, json_line, progress_bar
 from streams.cli.common_options import (
     ConfigFile,
     InputFile,

@@ -15,10 +15,9 @@ from rich.text import Text
 from schemas.jsonl import BadLine
 from schemas.records import ShortText
 from scoring.values.exchange import is_encodable
-from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_files import count_lines, read_records
+from streams.cli.command_files import count_lines, map_good_lines, read_records
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
     ExitCode,
     UsageError,

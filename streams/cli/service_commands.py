@@ -6,8 +6,7 @@ from typing import Annotated
 import httpx2
 import typer
 
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_output import CommandFailed, ExitCode, UsageError, write_line
+from streams.cli.command_output import CommandErrors, CommandFailed, ExitCode, UsageError, write_line
 from streams.cli.common_options import (
     ConfigFile,
     ProcessesOption,

@@ -20,8 +20,7 @@ from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType
 from streams.cli.command_output import CommandFailed, UsageError, say, write_json
 from streams.cli.common_options import AsJson, ConfigFile, Since, Until, unknown_language_message
 from streams.cli.pause_commands import active_pauses, entry_sentence
-from streams.cli.record_sender import open_encoder, send_each
-from streams.cli.topic_reading import OutageReporter, TimeRange, follow, open_topics
+from streams.cli.topic_access import OutageReporter, TimeRange, follow, open_encoder, open_topics, send_each
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter

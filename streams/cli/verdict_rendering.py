@@ -11,8 +11,7 @@ from rich.text import Text
 
 from schemas.records import Verdict, VerdictClaim, VerdictClaimSource, VerdictOpinion
 from scoring.values.checked_claims import ClaimStatus, DecidedBy
-from streams.cli.command_errors import and_more
-from streams.cli.command_output import printable
+from streams.cli.command_output import and_more, printable
 from streams.pipeline.verdict import MARKED_STATUSES, fault_evidence, marked_claims
 
 #: A part of a text to mark: its start and end, a sign to put before it, and its style.

@@ -25,8 +25,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from streams.cli.command_output import UsageError
-from streams.cli.record_sender import OutgoingRecord
-from streams.cli.topic_reading import open_topics
+from streams.cli.topic_access import OutgoingRecord, open_topics
 from streams.delivery import dead_letters as header
 from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
 from streams.kafka.kafka_records import Headers

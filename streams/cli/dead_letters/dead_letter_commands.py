@@ -17,8 +17,7 @@ from streams.cli.dead_letters.dead_letter_archive import (
     LetterLocation,
     open_archive,
 )
-from streams.cli.record_sender import Sender, open_sender
-from streams.cli.topic_reading import read_newest
+from streams.cli.topic_access import Sender, open_sender, read_newest
 from streams.cli.verdict_rendering import print_table
 from streams.delivery import dead_letters as header
 from streams.kafka.topics import Topics

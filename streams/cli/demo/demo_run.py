@@ -16,12 +16,10 @@ from typing import Literal, TypeVar
 import httpx2
 
 from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
-from streams.cli.command_errors import InputErrors
-from streams.cli.command_output import say
+from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
-from streams.cli.record_sender import OutgoingRecord, open_encoder, send_all
 from streams.cli.tail_commands import decode_verdict
-from streams.cli.topic_reading import TimeRange, follow
+from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, send_all
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics, create_topics

@@ -16,7 +16,6 @@ from scoring.evaluation.cases import EvaluationCase
 from scoring.policy import Policy
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from scoring.values.scored_answer import SCORER_VERSION
-from streams.cli.command_errors import CommandErrors, InputErrors
 from streams.cli.command_files import (
     atomic_write,
     check_not_overwriting,
@@ -25,8 +24,10 @@ from streams.cli.command_files import (
     read_records,
 )
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
     ExitCode,
+    InputErrors,
     UsageError,
     plural,
     printable,

@@ -18,10 +18,16 @@ from scoring.scorer.score import rules_for_kinds
 from scoring.scorer.scorer import ScorerOptions
 from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Opinion
-from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import CommandErrors, InputErrors, line_numbers
-from streams.cli.command_files import read_records
-from streams.cli.command_output import CommandFailed, indexing_bar, plural, say
+from streams.cli.command_files import map_good_lines, read_records
+from streams.cli.command_output import (
+    CommandErrors,
+    CommandFailed,
+    InputErrors,
+    indexing_bar,
+    line_numbers,
+    plural,
+    say,
+)
 from streams.cli.common_options import max_in_flight, with_translation_mode
 from streams.cli.evaluate.scoring_variants import Context, ScoreCache, ScoringVariant
 from streams.llm.batches import AnswerKey, OpinionLine

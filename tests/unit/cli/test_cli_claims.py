@@ -11,7 +11,7 @@ from rich.console import Console
 from schemas.records import VerdictClaim, VerdictClaimSource, VerdictSpan
 from scoring.values.checked_claims import ClaimStatus
 from streams.cli.demo.demo_board import DemoBoard, answer_excerpt, tables
-from streams.cli.explanation_rendering import marked_answer
+from streams.cli.explain_command import marked_answer
 from streams.cli.verdict_rendering import (
     claim_in_full,
     claim_lines,

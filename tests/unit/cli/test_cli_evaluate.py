@@ -17,8 +17,7 @@ from scoring.evaluation.routing import Misrouted
 from scoring.values.exchange import Decision, Evidence
 from scoring.values.opinion import Label, Opinion, Usage
 from streams.cli import command_output
-from streams.cli.command_errors import InputErrors
-from streams.cli.command_output import progress_bar
+from streams.cli.command_output import InputErrors, progress_bar
 from streams.cli.entry import run
 from streams.cli.evaluate.evaluation_tables import misrouted_table
 from streams.cli.evaluate.rated_files import RatedFile

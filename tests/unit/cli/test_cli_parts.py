@@ -18,15 +18,14 @@ from rich.text import Text
 
 from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.cli.async_input import map_in_order
-from streams.cli.command_files import read_records
+from streams.cli.command_files import map_in_order, read_records
 from streams.cli.command_output import json_line, printable
 from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
-from streams.cli.record_sender import OnSettled, OutgoingRecord, Sender
 from streams.cli.replay_command import Pace
+from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
 from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.cli.command_errors import InputErrors
+from streams.cli.command_output import InputErrors
 from streams.cli.document_commands import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.cli.document_sources import DocumentSource, TopicDocuments
 from streams.settings import InvalidSettings, Settings

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
-from streams.cli.async_input import map_good_lines
-from streams.cli.command_errors import InputErrors
+from streams.cli.command_files import map_good_lines
+from streams.cli.command_output import InputErrors
 from streams.cli.entry import run
 from streams.observability.failures import BadAnswer, Stage
 from streams.pipeline.context import StaticDocuments
