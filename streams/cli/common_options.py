@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -87,6 +87,13 @@ class ProfileName(StrEnum):
 
 
 TranslateMode = Literal["off", "auto", "always"]
+
+
+def existing_option(help_text: str, *names: str, folders: bool = False) -> Any:
+    """Return an option for files that exist, or for folders, too."""
+    metavar = "FILE|FOLDER" if folders else "FILE"
+    return typer.Option(*names, exists=True, dir_okay=folders, metavar=metavar, help=help_text)
+
 
 ConfigFile = Annotated[
     Path | None,

@@ -19,7 +19,7 @@ from streams.cli.command_output import (
     write_json,
     write_line,
 )
-from streams.cli.common_options import AsJson
+from streams.cli.common_options import AsJson, existing_option
 from streams.cli.document_sources import DocumentSource, PageLanguages
 from streams.documents.company_terms import count_file_documents
 
@@ -30,11 +30,7 @@ app = typer.Typer(help="Build and show the company's own terms, from its help do
 def build(
     documents: Annotated[
         list[Path],
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL of documents, or a folder of pages; may be repeated.",
-        ),
+        existing_option("JSONL of documents, or a folder of pages; may be repeated.", folders=True),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON).")

@@ -14,7 +14,7 @@ from schemas import Codec, KnowledgeDocument
 from scoring.text.language_detection import language_code
 from streams.cli.command_files import read_records
 from streams.cli.command_output import CommandErrors, InputErrors, SourceLocation, UsageError, plural, say
-from streams.cli.common_options import check_languages
+from streams.cli.common_options import check_languages, existing_option
 from streams.cli.topic_access import read_newest
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
 from streams.documents.versions import read_change
@@ -30,12 +30,11 @@ PageLanguages = Annotated[list[str] | None, typer.Option("--language", metavar="
 
 AnswersDocuments = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--documents",
-        exists=True,
-        metavar="FILE|FOLDER",
-        help="JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
+    existing_option(
+        "JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
         "document_ids nor context search it. May be repeated; all are used together.",
+        "--documents",
+        folders=True,
     ),
 ]
 

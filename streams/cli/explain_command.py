@@ -93,7 +93,14 @@ def explain(
         raise UsageError("ID is not UTF-8")
     settings = load_settings(config)
     errors = InputErrors(file)
-    found = find_in_file(file, wanted, since, errors) if file else _search(settings, wanted, since)
+    if file:
+        found = find_in_file(file, wanted, since, errors)
+    else:
+        bar = progress_bar("searching", None)
+        try:
+            found = asyncio.run(find_on_topics(settings, wanted, since, bar))
+        finally:
+            bar.stop()
     if not found:
         where = str(file) if file else "the verdict topics"
         raise CommandFailed(f"no verdict {wanted} in {where}{' since that time' if since else ''}")
@@ -107,14 +114,6 @@ def explain(
         for line in render_explanation(explanation):
             console.print(line)
     raise typer.Exit(errors.exit_code)
-
-
-def _search(settings: Settings, wanted: str, since: datetime | None) -> list[LocatedVerdict]:
-    bar = progress_bar("searching", None)
-    try:
-        return asyncio.run(find_on_topics(settings, wanted, since, bar))
-    finally:
-        bar.stop()
 
 
 def find_in_file(

@@ -32,7 +32,7 @@ from streams.cli.command_output import (
     progress_bar,
     say,
 )
-from streams.cli.common_options import ConfigFile, InputFile
+from streams.cli.common_options import ConfigFile, InputFile, existing_option
 from streams.cli.document_sources import read_documents
 from streams.llm.batches import (
     AnswerKey,
@@ -109,13 +109,10 @@ ReferenceOption = Annotated[
 ]
 _DocumentFiles = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--documents",
-        exists=True,
-        dir_okay=False,
-        metavar="FILE",
-        help="JSONL: document_ids are looked up in it, and answers with neither document_ids nor context "
+    existing_option(
+        "JSONL: document_ids are looked up in it, and answers with neither document_ids nor context "
         "search it. May be repeated; all are used together.",
+        "--documents",
     ),
 ]
 _Output = Annotated[
@@ -156,11 +153,8 @@ def import_replies(
     method: MethodOption,
     replies: Annotated[
         list[Path],
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Replies in OpenAI's batch output format; repeat it for the replies of all rounds so far.",
+        existing_option(
+            "Replies in OpenAI's batch output format; repeat it for the replies of all rounds so far."
         ),
     ],
     documents: _DocumentFiles = None,

