@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from stat import S_ISDIR
 from typing import Annotated, Any, Final, Literal
 
 import typer
@@ -28,23 +27,23 @@ _AGE: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def _existing(path: Path | None, *, file: bool = False) -> Path | None:
+def _existing_file(path: Path | None) -> Path | None:
+    if (existing := _existing(path)) and existing != STANDARD_INPUT and existing.is_dir():
+        raise typer.BadParameter(f"{path} is a folder")
+    return existing
+
+
+def _existing(path: Path | None) -> Path | None:
     # typer's own check takes "-" for the name of a file.
     if path is None or path == STANDARD_INPUT:
         return path
     try:
-        is_folder = S_ISDIR(path.stat().st_mode)
+        path.stat()
     except FileNotFoundError:
         raise typer.BadParameter(f"{path} does not exist") from None
     except OSError as error:
         raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
-    if file and is_folder:
-        raise typer.BadParameter(f"{path} is a folder")
     return path
-
-
-def _existing_file(path: Path | None) -> Path | None:
-    return _existing(path, file=True)
 
 
 def _existing_files(paths: list[Path] | None) -> list[Path]:
@@ -52,7 +51,7 @@ def _existing_files(paths: list[Path] | None) -> list[Path]:
     if given.count(STANDARD_INPUT) > 1:
         raise typer.BadParameter("standard input can be read only once")
     for path in given:
-        _existing(path, file=True)
+        _existing_file(path)
     return given
 
 

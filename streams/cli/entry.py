@@ -30,12 +30,11 @@ from streams.cli.explain_command import explain
 from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
-from streams.cli.replay_command import replay
 from streams.cli.score_command import score
 from streams.cli.search_command import search
 from streams.cli.service_commands import health, serve, worker
 from streams.cli.settings_commands import app as settings_app
-from streams.cli.tail_commands import tail, try_out
+from streams.cli.stream_commands import replay, tail, try_out
 from streams.cli.topic_commands import app as topics_app
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.observability.failures import InfrastructureFailure

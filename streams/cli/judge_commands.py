@@ -270,7 +270,7 @@ async def read_with_documents(
             case = Case.of(make_exchange(answer, context.scoring_passages))
             return AnswerToJudge(AnswerKey.of(answer), case, context.degraded)
 
-        lines, failure = read_records(file, RatedAnswer, bar), "its documents cannot be retrieved"
+        lines, failure = list(read_records(file, RatedAnswer, bar)), "its documents cannot be retrieved"
         found = map_good_lines(lines, with_documents, _CONCURRENT_SEARCHES, errors, failure)
         async with aclosing(found) as answers:
             return [answer async for _, answer in answers]

@@ -18,7 +18,7 @@ import httpx2
 from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
-from streams.cli.tail_commands import decode_verdict
+from streams.cli.stream_commands import decode_verdict
 from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, send_all
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers

@@ -50,19 +50,17 @@ from streams.cli.common_options import (
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
 from streams.cli.evaluate.rated_files import (
     ConfidenceChoice,
+    ContextChoice,
     EvaluatedAnswers,
     JudgeEvaluation,
     OpinionFile,
-    make_case,
-    score_files,
-    unknown_code,
-)
-from streams.cli.evaluate.scoring_variants import (
-    ContextChoice,
     ScoringVariant,
     TranslateChoice,
+    make_case,
     other_policy,
+    score_files,
     select_variants,
+    unknown_code,
     with_policy,
 )
 from streams.cli.verdict_rendering import ResultConsole

@@ -16,7 +16,7 @@ from scoring.evaluation.opinion_report import JudgeRun
 from scoring.evaluation.opinion_routing import CurvePoint
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
-from streams.cli.evaluate.scoring_variants import describe_variant
+from streams.cli.evaluate.rated_files import describe_variant
 
 PANELS = 3
 _SPACE = 0.02

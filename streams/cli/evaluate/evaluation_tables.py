@@ -18,6 +18,7 @@ from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
 from streams.cli.command_output import plural, printable
+from streams.cli.evaluate.rated_files import describe_gain, describe_variant
 from streams.cli.evaluate.report_tables import (
     INTERVAL_BELOW,
     NOTHING,
@@ -36,7 +37,6 @@ from streams.cli.evaluate.report_tables import (
     group_name,
     more_rows,
 )
-from streams.cli.evaluate.scoring_variants import describe_gain, describe_variant
 from streams.cli.verdict_rendering import humanize_code
 
 

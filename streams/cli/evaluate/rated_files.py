@@ -1,35 +1,38 @@
-"""Rated answers, read from files and scored in each variant, and the opinions of judges on them."""
+"""Rated answers, scored in each variant that an evaluation compares, and the opinions of judges on them."""
 
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
 from scoring.judges.opinion_json import OpinionUnreadable
+from scoring.policy import Policy
 from scoring.scorer.profile import rules_of_profile
 from scoring.scorer.score import rules_for_kinds
 from scoring.scorer.scorer import ScorerOptions
-from scoring.values.exchange import Decision, MessageType
+from scoring.values.exchange import Decision, Exchange, MessageType
 from scoring.values.opinion import Label, Opinion
+from scoring.values.scored_answer import ScoredAnswer
 from streams.cli.command_files import map_good_lines, read_records
 from streams.cli.command_output import (
     CommandErrors,
     CommandFailed,
     InputErrors,
+    UsageError,
     indexing_bar,
     line_numbers,
     plural,
     say,
 )
-from streams.cli.common_options import max_in_flight, with_translation_mode
-from streams.cli.evaluate.scoring_variants import Context, ScoreCache, ScoringVariant
+from streams.cli.common_options import TranslateMode, max_in_flight, with_translation_mode
 from streams.llm.batches import AnswerKey, OpinionLine
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
@@ -37,10 +40,114 @@ from streams.scorers.options import AsyncScorer
 from streams.scorers.pool import ScoringPool
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.settings import Settings
+from streams.settings.effective_settings import merge_policy
 from streams.translating.opening import open_file_translation
 
 if TYPE_CHECKING:  # they need scipy
     from scoring.evaluation.opinion_report import JudgeRun
+
+Context = Literal["given", "retrieved"]
+ContextChoice = Literal["given", "retrieved", "both"]
+TranslateChoice = Literal["off", "auto", "always", "both"]
+
+_DESCRIPTIONS: Final = {
+    "off": "untranslated",
+    "auto": "translated if needed",
+    "always": "translated",
+    "given": "context given",
+    "retrieved": "context retrieved",
+}
+_GAINS: Final = {"always": "Gain by translation", "retrieved": "Gain by retrieval of the context"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringVariant:
+    """One way of scoring all answers, with a unique name; a ``policy`` of None is that of the settings."""
+
+    name: str
+    profile: str
+    context: Context
+    translate: TranslateMode
+    policy: Policy | None = None
+
+
+def select_variants(
+    profiles: Sequence[str], context: ContextChoice, translate: TranslateChoice
+) -> list[ScoringVariant]:
+    """Return the variants; raises UsageError if two things vary, or a profile is compared with itself."""
+    several = {
+        "several --profile": len(profiles) > 1,
+        "--context both": context == "both",
+        "--translate both": translate == "both",
+    }
+    varied = [option for option, is_varied in several.items() if is_varied]
+    if len(varied) > 1:
+        raise UsageError(f"{' and '.join(varied)}: compare one of them at a time")
+    if len(set(profiles)) < len(profiles):
+        raise UsageError("--profile: name each profile once")
+    contexts: Sequence[Context] = ("given", "retrieved") if context == "both" else (context,)
+    modes: Sequence[TranslateMode] = ("off", "always") if translate == "both" else (translate,)
+    names: Sequence[str] = contexts
+    if len(profiles) > 1:
+        names = profiles
+    elif translate == "both" or context == "given":
+        names = modes
+    return [
+        ScoringVariant(name, *variant)
+        for name, variant in zip(names, product(profiles, contexts, modes), strict=True)
+    ]
+
+
+def describe_variant(run: str) -> str:
+    """Describe the variant of a run; an unknown name is that of a profile."""
+    return _DESCRIPTIONS.get(run, f"profile {run}")
+
+
+def describe_gain(run: str) -> str:
+    """Describe how a run differs from the one before."""
+    return _GAINS.get(run, f"Gain by profile {run}")
+
+
+#: More than the concurrent lines, so that none is scored twice.
+_CACHED_SCORES: Final = 256
+_OTHER_POLICY: Final = "what if"
+
+
+def other_policy(
+    current: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
+) -> Policy | None:
+    """Return the policy for the options, or None without them; raises InvalidSettings."""
+    thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
+    given = {name: value for name, value in thresholds.items() if value is not None}
+    return merge_policy(current, file, given) if file or given else None
+
+
+def with_policy(variants: Sequence[ScoringVariant], policy: Policy) -> list[ScoringVariant]:
+    """Return the only variant, and the same with this policy; raises UsageError if there are several."""
+    if len(variants) > 1:
+        raise UsageError(
+            "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
+            "--translate is both, or --profile is repeated"
+        )
+    return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=policy)]
+
+
+class ScoreCache:
+    """A scorer with a cache of the last scores, for several policies."""
+
+    def __init__(self, scorer: AsyncScorer) -> None:
+        self._scorer = scorer
+        self._cache: OrderedDict[tuple[Exchange, tuple[str, ...]], ScoredAnswer] = OrderedDict()
+
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
+        """Score one exchange, or return its cached score; raises as the scorer does."""
+        key = (exchange, degraded)
+        if (cached := self._cache.get(key)) is None:
+            cached = self._cache[key] = await self._scorer.score(exchange, degraded)
+        if len(self._cache) > _CACHED_SCORES:
+            self._cache.popitem(last=False)
+        return cached
+
 
 ConfidenceChoice = Literal["honest", "overconfident", "both"]
 Documents = Sequence[KnowledgeDocument]

@@ -13,7 +13,7 @@ from aiokafka import TopicPartition
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.exchange import Decision
 from streams.cli.common_options import parse_time
-from streams.cli.tail_commands import language_of_verdicts, parse_code
+from streams.cli.stream_commands import language_of_verdicts, parse_code
 from streams.cli.topic_access import SLACK, TimeRange
 from streams.kafka.kafka_clients import check_reachable
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot

@@ -24,7 +24,7 @@ from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedL
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
-from streams.cli.replay_command import Pace
+from streams.cli.stream_commands import Pace
 from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
 from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
 from streams.kafka.topics import Topics

@@ -1,26 +1,48 @@
-"""`truthgate tail` and `truthgate try`: verdicts as they arrive, and the options that filter them."""
+"""`truthgate tail`, `try` and `replay`: verdicts as they arrive, a test answer, and recorded answers."""
 
 import asyncio
 import re
 import sys
 import uuid
-from collections.abc import Collection
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 from aiokafka import ConsumerRecord, TopicPartition
+from rich.progress import Progress
 
 from schemas import ChatbotAnswer, Codec, DecodeError, Verdict, to_json
 from schemas.jsonl import utc_now
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.text.language_detection import UNDETERMINED, language_code
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType
-from streams.cli.command_output import CommandFailed, UsageError, say, write_json
-from streams.cli.common_options import AsJson, ConfigFile, Since, Until, unknown_language_message
+from streams.cli.command_files import aiter_in_thread, count_lines, read_records
+from streams.cli.command_output import (
+    CommandFailed,
+    InputErrors,
+    SourceLocation,
+    UsageError,
+    plural,
+    progress_bar,
+    say,
+    write_json,
+)
+from streams.cli.common_options import AsJson, ConfigFile, InputFile, Since, Until, unknown_language_message
 from streams.cli.pause_commands import active_pauses, entry_sentence
-from streams.cli.topic_access import OutageReporter, TimeRange, follow, open_encoder, open_topics, send_each
+from streams.cli.topic_access import (
+    OutageReporter,
+    TimeRange,
+    follow,
+    open_encoder,
+    open_topics,
+    send_all,
+    send_each,
+)
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
@@ -224,3 +246,78 @@ async def _try_answer(settings: Settings, seconds: float) -> Verdict:
         except TimeoutError:
             raise CommandFailed(f"no verdict on {name} within {seconds:g} s: is a worker ready?") from None
     raise AssertionError("following a topic has no end")
+
+
+# Marks a missing time: earlier than any that a record may have.
+_UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast to send: answers per second, a multiple of the recorded speed, or without delay."""
+
+    rate: float | None = None
+    speed: float | None = None
+
+    def due(self, index: int, recorded_seconds: float) -> float:
+        """Return when to send the answer with this index from 0, in seconds after the first one.
+
+        It was produced so many seconds after the first one; if before it, it is due at once.
+        """
+        if self.rate:
+            return index / self.rate
+        return max(0.0, recorded_seconds) / self.speed if self.speed else 0.0
+
+
+def replay(
+    file: InputFile,
+    rate: Annotated[float | None, typer.Option(min=0.001, metavar="N", help="Answers per second.")] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, metavar="X", help="Multiple of the recorded speed (produced_at); 1 is real time."
+        ),
+    ] = None,
+    config: ConfigFile = None,
+) -> None:
+    """Publish a JSONL chat log to the answers topic, by default as fast as possible.
+
+    Each answer is acknowledged by all in-sync replicas. A malformed line is named on standard error, the
+    others are sent, and the exit code is 1.
+
+    Example: `truthgate replay chats.jsonl --rate 5`
+    """
+    if rate and speed:
+        raise UsageError("--rate and --speed exclude each other")
+    settings = load_settings(config)
+    errors = InputErrors(file)
+    with progress_bar("replaying", count_lines(file)) as bar:
+        sent = asyncio.run(_replay(file, settings, Pace(rate, speed), errors, bar))
+    say(f"{plural(sent, 'answer')} sent to {Topics(settings.kafka.topic_prefix).answers}")
+    raise typer.Exit(errors.exit_code)
+
+
+async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputErrors, bar: Progress) -> int:
+    outgoing = await open_encoder(settings, ChatbotAnswer, "replay")
+    topic = Topics(settings.kafka.topic_prefix).answers
+    return await send_all(settings, topic, _paced_answers(file, pace, errors, bar), outgoing, errors)
+
+
+async def _paced_answers(
+    file: Path, pace: Pace, errors: InputErrors, bar: Progress
+) -> AsyncGenerator[tuple[SourceLocation, ChatbotAnswer], None]:
+    """Yield each good line when it is due."""
+    clock = (lambda: _UNKNOWN_TIME) if pace.speed else utc_now
+    good = errors.good_lines(read_records(file, ChatbotAnswer, bar, clock))
+    async with aclosing(aiter_in_thread(good)) as numbered:
+        loop = asyncio.get_running_loop()
+        start, first, index = loop.time(), None, 0
+        async for number, answer in numbered:
+            if answer.produced_at == _UNKNOWN_TIME:
+                errors.report(number, "produced_at: is missing, and --speed needs it")
+                continue
+            first = first or answer.produced_at
+            due = start + pace.due(index, (answer.produced_at - first).total_seconds())
+            index += 1
+            await asyncio.sleep(due - loop.time())
+            yield number, answer
