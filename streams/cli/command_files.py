@@ -213,42 +213,6 @@ async def aiter_in_thread(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
         free.release()
 
 
-async def map_in_order(
-    items: Iterable[Item], work: Callable[[Item], Awaitable[Result]], limit: int
-) -> AsyncGenerator[Result, None]:
-    """Run ``work`` on up to ``limit`` items concurrently and yield the results in the order of the items.
-
-    An exception of ``items`` or ``work`` ends the iteration and cancels the pending work.
-    """
-    started: asyncio.Queue[asyncio.Future[Result] | None] = asyncio.Queue(limit)
-    pending: set[asyncio.Future[Result]] = set()
-
-    async def start_all() -> None:
-        try:
-            async with aclosing(aiter_in_thread(items)) as source:
-                async for item in source:
-                    task = asyncio.ensure_future(work(item))
-                    pending.add(task)
-                    await started.put(task)
-        except Exception as error:  # noqa: BLE001 - raised in its turn
-            failed = asyncio.get_running_loop().create_future()
-            failed.set_exception(error)
-            await started.put(failed)
-        await started.put(None)
-
-    starting = asyncio.create_task(start_all())
-    try:
-        while (result := await started.get()) is not None:
-            pending.discard(result)
-            yield await result
-    finally:
-        # Awaited, too: the resources of the work may be closed as soon as this returns.
-        starting.cancel()
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(starting, *pending, return_exceptions=True)
-
-
 async def map_good_lines(
     lines: Iterable[tuple[int, Item | BadLine]],
     work: Callable[[Item], Awaitable[Result]],
@@ -256,23 +220,45 @@ async def map_good_lines(
     errors: InputErrors,
     failure: str = "the scorer failed on this answer",
 ) -> AsyncGenerator[tuple[int, Result], None]:
-    """Run ``work`` as :func:`map_in_order` does, and yield line numbers and results.
+    """Run ``work`` on up to ``limit`` lines concurrently, and yield line numbers and results in their order.
 
-    Bad lines are reported in their turn, and so is a ``failure`` if ``work`` raises BadAnswer.
+    Bad lines are reported in their turn, and so is a ``failure`` if ``work`` raises BadAnswer. Any other
+    exception of ``lines`` or ``work`` ends the iteration and cancels the pending work.
     """
+    started: asyncio.Queue[tuple[int, asyncio.Future[Result | BadLine]] | None] = asyncio.Queue(limit)
+    pending: set[asyncio.Future[Result | BadLine]] = set()
 
-    async def outcome_of(line: tuple[int, Item | BadLine]) -> tuple[int, Result | BadLine]:
-        number, item = line
-        if isinstance(item, BadLine):
-            return number, item
+    async def outcome_of(number: int, item: Item | BadLine) -> Result | BadLine:
         try:
-            return number, await work(item)
+            return item if isinstance(item, BadLine) else await work(item)
         except BadAnswer as error:
-            return number, BadLine(number, f"{failure}: {error.error_class}")
+            return BadLine(number, f"{failure}: {error.error_class}")
 
-    async with aclosing(map_in_order(lines, outcome_of, limit)) as outcomes:
-        async for number, outcome in outcomes:
-            if isinstance(outcome, BadLine):
+    async def start_all() -> None:
+        try:
+            async with aclosing(aiter_in_thread(lines)) as source:
+                async for number, item in source:
+                    task = asyncio.ensure_future(outcome_of(number, item))
+                    pending.add(task)
+                    await started.put((number, task))
+        except Exception as error:  # noqa: BLE001 - raised in its turn
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            await started.put((0, failed))
+        await started.put(None)
+
+    starting = asyncio.create_task(start_all())
+    try:
+        while (line := await started.get()) is not None:
+            number, task = line
+            pending.discard(task)
+            if isinstance(outcome := await task, BadLine):
                 errors.report(number, outcome.reason)
             else:
                 yield number, outcome
+    finally:
+        # Awaited, too: the resources of the work may be closed as soon as this returns.
+        starting.cancel()
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(starting, *pending, return_exceptions=True)

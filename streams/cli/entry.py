@@ -112,8 +112,15 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; each error is one line on standard error."""
+    code = int(ExitCode.DONE)
     try:
-        return _invoke(list(arguments) or ["--help"])
+        command = typer.main.get_command(app)
+        try:
+            with command.make_context(NAME, list(arguments) or ["--help"]) as context:
+                command.invoke(context)
+        except typer.Exit as done:
+            code = done.exit_code
+        sys.stdout.flush()
     except BrokenPipeError:
         _leave_output()
         return ExitCode.BROKEN_PIPE
@@ -130,7 +137,7 @@ def run(arguments: Sequence[str]) -> int:
         code, message = found
         for line in (message, *(error.more if isinstance(error, InvalidSettings) else ())):
             say(line)
-        return code
+    return code
 
 
 def _code_and_message(error: BaseException) -> tuple[int, str] | None:
@@ -155,17 +162,6 @@ def _code_and_message(error: BaseException) -> tuple[int, str] | None:
         case _:
             return None
     return code, message
-
-
-def _invoke(arguments: list[str]) -> int:
-    command, code = typer.main.get_command(app), int(ExitCode.DONE)
-    try:
-        with command.make_context(NAME, arguments) as context:
-            command.invoke(context)
-    except typer.Exit as done:
-        code = done.exit_code
-    sys.stdout.flush()
-    return code
 
 
 def _leave_output() -> None:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -94,7 +93,12 @@ def explain(
     settings = load_settings(config)
     errors = InputErrors(file)
     if file:
-        found = find_in_file(file, wanted, since, errors)
+        found = [
+            LocatedVerdict(verdict, VerdictLocation(file=str(file), line=number))
+            for number, verdict in errors.good_lines(read_records(file, Verdict))
+            if wanted in {verdict.answer_id, verdict.verdict_id}
+            and (since is None or since <= verdict.scored_at)
+        ]
     else:
         bar = progress_bar("searching", None)
         try:
@@ -114,17 +118,6 @@ def explain(
         for line in render_explanation(explanation):
             console.print(line)
     raise typer.Exit(errors.exit_code)
-
-
-def find_in_file(
-    path: Path, wanted: str, since: datetime | None, errors: InputErrors
-) -> list[LocatedVerdict]:
-    """Find the verdicts with this id, in the order of the file; report bad lines. Raises CommandFailed."""
-    return [
-        LocatedVerdict(verdict, VerdictLocation(file=str(path), line=number))
-        for number, verdict in errors.good_lines(read_records(path, Verdict))
-        if wanted in {verdict.answer_id, verdict.verdict_id} and (since is None or since <= verdict.scored_at)
-    ]
 
 
 async def find_on_topics(

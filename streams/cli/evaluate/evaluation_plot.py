@@ -13,7 +13,6 @@ from scoring.evaluation.cases import RATINGS, EvaluationCase
 from scoring.evaluation.correlation import correlation
 from scoring.evaluation.opinion_accuracy import FlagRow
 from scoring.evaluation.opinion_report import JudgeRun
-from scoring.evaluation.opinion_routing import CurvePoint
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
 from streams.cli.evaluate.rated_files import describe_variant
@@ -45,18 +44,14 @@ def _flags(panel: Axes, run: JudgeRun, share: Callable[[FlagRow], Share | None])
 
 
 def _curve(panel: Axes, run: JudgeRun) -> None:
-    points = [(point.share, found) for point in run.curve if (found := _spearman(point))]
-    shares = [share for share, _ in points]
-    (line,) = panel.plot(shares, [found[0] for _, found in points], marker=".", label=run.name)
-    lows, highs = ([found[side] for _, found in points] for side in (1, 2))
+    points = [
+        (point.share, found.value, found.low, found.high)
+        for point in run.curve
+        if (found := point.ranking.spearman) and found.low is not None and found.high is not None
+    ]
+    shares, values, lows, highs = ([point[index] for point in points] for index in range(4))
+    (line,) = panel.plot(shares, values, marker=".", label=run.name)
     panel.fill_between(shares, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
-
-
-def _spearman(point: CurvePoint) -> tuple[float, float, float] | None:
-    found = point.ranking.spearman
-    if found is None or found.low is None or found.high is None:
-        return None
-    return found.value, found.low, found.high
 
 
 # Okabe and Ito's colours, which colour-blind people can distinguish.

@@ -33,7 +33,6 @@ from streams.cli.evaluate.report_tables import (
     format_percentage,
     format_range,
     format_share_with_count,
-    format_value,
     group_name,
     more_rows,
 )
@@ -176,7 +175,7 @@ def _types(types: TypeTable) -> RenderableType:
             Column("", lambda row: humanize_code(row.name)),
             *columns(str, "labelled", "recognised"),
             *columns(format_estimate, F1="f1"),
-            *columns(format_value, "accuracy", "precision", "recall"),
+            *columns(lambda found: found and f"{found.value:.2f}", "accuracy", "precision", "recall"),
         ],
         types.group,
         footer=[Text(f"Confused: {', '.join(confused) or 'none'}", "dim")],

@@ -95,11 +95,6 @@ def format_estimate(found: Estimate | None, p: float | None = None) -> Text:
     return Text(f"{found.value:.2f}{sign}").append(interval, "dim")
 
 
-def format_value(found: Estimate | None) -> str | None:
-    """Format the value of an estimate: ``0.31``."""
-    return None if found is None else f"{found.value:.2f}"
-
-
 def format_percentage(found: Share | Estimate | None) -> Text | None:
     """Format a percentage, ``55%``, with its interval on a line below."""
     return None if found is None else Text(f"{found.value:.0%}").append(_interval_below(found))

@@ -18,8 +18,8 @@ from rich.text import Text
 
 from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.cli.command_files import map_in_order, read_records
-from streams.cli.command_output import json_line, printable
+from streams.cli.command_files import map_good_lines, read_records
+from streams.cli.command_output import InputErrors, json_line, printable
 from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
@@ -62,38 +62,39 @@ async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() 
         await asyncio.sleep(0.02 if item % 3 == 0 else 0)
         return item
 
-    assert [each async for each in map_in_order(range(50), work, limit=8)] == list(range(50))
+    lines = [(number, number) for number in range(50)]
+    assert [each async for each in map_good_lines(lines, work, 8, InputErrors("x"))] == lines
 
 
 async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input() -> None:
     taken = 0
 
-    def endless() -> Iterator[int]:
+    def endless() -> Iterator[tuple[int, int]]:
         nonlocal taken
         while True:
             taken += 1
-            yield taken
+            yield taken, taken
 
     async def work(item: int) -> int:
         return item
 
-    results = map_in_order(endless(), work, limit=4)
-    assert [await anext(results) for _ in range(10)] == list(range(1, 11))
+    results = map_good_lines(endless(), work, 4, InputErrors("x"))
+    assert [await anext(results) for _ in range(10)] == [(each, each) for each in range(1, 11)]
     await results.aclose()
     await asyncio.sleep(0.05)
     assert taken < 200
 
 
 async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() -> None:
-    def failing() -> Iterator[int]:
-        yield 1
+    def failing() -> Iterator[tuple[int, int]]:
+        yield 1, 1
         raise OSError("gone")
 
     async def work(item: int) -> int:
         return item
 
-    results = map_in_order(failing(), work, limit=4)
-    assert await anext(results) == 1
+    results = map_good_lines(failing(), work, 4, InputErrors("x"))
+    assert await anext(results) == (1, 1)
     with pytest.raises(OSError, match="gone"):
         await anext(results)
 
@@ -109,8 +110,8 @@ async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
             working.discard(item)
         return item
 
-    results = map_in_order(range(50), work, limit=4)
-    assert await anext(results) == 0
+    results = map_good_lines(((each, each) for each in range(50)), work, 4, InputErrors("x"))
+    assert await anext(results) == (0, 0)
     await results.aclose()
     assert working == set()
 
