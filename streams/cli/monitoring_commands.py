@@ -28,11 +28,10 @@ def rules(
     output: Output = None,
     job: Job = "truthgate",
     runbook_url: Annotated[
-        str, typer.Option("--runbook-url", metavar="URL", help="The runbook that alerts link to.")
+        str, typer.Option(metavar="URL", help="The runbook that alerts link to.")
     ] = RUNBOOK,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, metavar="N", help="Warn if fewer workers than this are scraped."),
+        int | None, typer.Option(min=1, metavar="N", help="Warn if fewer workers than this are scraped.")
     ] = None,
     config: ConfigFile = None,
 ) -> None:

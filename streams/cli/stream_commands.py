@@ -102,7 +102,6 @@ def tail(
     language: Annotated[
         list[str] | None,
         typer.Option(
-            "--language",
             metavar="CODE",
             help=f"Only these languages, e.g. nl, or {UNDETERMINED} for unknown; may be repeated.",
         ),
@@ -113,15 +112,15 @@ def tail(
     ] = None,
     document: Annotated[
         list[str] | None,
-        typer.Option("--document", metavar="ID", help="Only verdicts with these documents; may be repeated."),
+        typer.Option(metavar="ID", help="Only verdicts with these documents; may be repeated."),
     ] = None,
     since: Since = None,
     until: Until = None,
     min_score: Annotated[
-        float | None, typer.Option("--min-score", min=MIN_SCORE, max=MAX_SCORE, help="The lowest score.")
+        float | None, typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="The lowest score.")
     ] = None,
     max_score: Annotated[
-        float | None, typer.Option("--max-score", min=MIN_SCORE, max=MAX_SCORE, help="The highest score.")
+        float | None, typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="The highest score.")
     ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="End after N verdicts.")
@@ -209,7 +208,7 @@ async def decode_verdict(record: ConsumerRecord, codec: Codec) -> Verdict | None
 
 def try_out(
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long to wait for the verdict.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="How long to wait for the verdict.")
     ] = 60,
     as_json: AsJson = False,
     config: ConfigFile = None,

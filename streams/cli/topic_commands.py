@@ -233,7 +233,7 @@ def describe(
         Tool | None, typer.Option("--for", help="Write all topics in the language of this tool.")
     ] = None,
     cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="With `--for strimzi`: the name of the cluster.")
+        str, typer.Option(metavar="NAME", help="With `--for strimzi`: the name of the cluster.")
     ] = "my-cluster",
     as_json: AsJson = False,
     config: ConfigFile = None,

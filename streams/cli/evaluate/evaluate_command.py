@@ -89,8 +89,7 @@ def evaluate(
     documents_language: DocumentLanguages = None,
     from_kafka: FromKafka = False,
     profile: Annotated[
-        list[ProfileName] | None,
-        typer.Option("--profile", help="The scorer profile; repeat it to compare profiles."),
+        list[ProfileName] | None, typer.Option(help="The scorer profile; repeat it to compare profiles.")
     ] = None,
     context: Annotated[
         ContextChoice,
