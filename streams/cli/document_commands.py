@@ -31,7 +31,7 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, ConfigFile, InputFileOrFolder, check_languages
 from streams.cli.document_sources import DocumentSource, PageLanguages, TopicDocuments, read_topic_documents
-from streams.cli.topic_access import OutgoingRecord, open_encoder, send_all
+from streams.cli.topic_access import OutgoingRecord, publish, send_all
 from streams.cli.verdict_rendering import print_table
 from streams.documents.page_folder import is_language_tag
 from streams.documents.versions import version_name
@@ -193,7 +193,10 @@ def publish_documents(
     selection = PublishableDocuments({} if change_language else languages, errors, MarkedDocuments(settings))
     with progress_bar("publishing", count_lines(source) if source else None) as bar:
         documents = selection.select(opened.read(errors, bar)) if opened else iter(())
-        sent = _print_ids(documents) if dry_run else asyncio.run(_publish(documents, settings, errors))
+        if dry_run:
+            sent = _print_ids(documents)
+        else:
+            sent = asyncio.run(publish(settings, KnowledgeDocument, documents, _SOURCE, errors))
     if prune:
         pruned_languages = None if all_languages else language or ()
         deleted = [*deleted, *selection.ids_to_prune(languages, id_prefix, pruned_languages)]
@@ -328,12 +331,6 @@ def _print_ids(documents: LocatedDocuments) -> int:
         mark = ", auto_send" if document.auto_send else ""
         write_line(f"publish {printable(document.document_id)} ({document.language}{mark})")
     return len(found)
-
-
-async def _publish(documents: LocatedDocuments, settings: Settings, errors: InputErrors) -> int:
-    outgoing = await open_encoder(settings, KnowledgeDocument, _SOURCE)
-    topic = Topics(settings.kafka.topic_prefix).documents
-    return await send_all(settings, topic, documents, outgoing, errors)
 
 
 async def _delete(document_ids: Sequence[str], settings: Settings, errors: InputErrors) -> None:

@@ -6,7 +6,6 @@ import sys
 import uuid
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -40,7 +39,7 @@ from streams.cli.topic_access import (
     follow,
     open_encoder,
     open_topics,
-    send_all,
+    publish,
     send_each,
 )
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
@@ -251,21 +250,15 @@ async def _try_answer(settings: Settings, seconds: float) -> Verdict:
 _UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How fast to send: answers per second, a multiple of the recorded speed, or without delay."""
+def seconds_until_due(index: int, recorded: float, rate: float | None, speed: float | None) -> float:
+    """Return when to send the answer with this index from 0, in seconds after the first one.
 
-    rate: float | None = None
-    speed: float | None = None
-
-    def due(self, index: int, recorded_seconds: float) -> float:
-        """Return when to send the answer with this index from 0, in seconds after the first one.
-
-        It was produced so many seconds after the first one; if before it, it is due at once.
-        """
-        if self.rate:
-            return index / self.rate
-        return max(0.0, recorded_seconds) / self.speed if self.speed else 0.0
+    It was produced ``recorded`` seconds after the first one. ``rate`` is in answers per second, ``speed`` a
+    multiple of the recorded one; without them, or if it was produced before the first one, it is due at once.
+    """
+    if rate:
+        return index / rate
+    return max(0.0, recorded) / speed if speed else 0.0
 
 
 def replay(
@@ -291,22 +284,17 @@ def replay(
     settings = load_settings(config)
     errors = InputErrors(file)
     with progress_bar("replaying", count_lines(file)) as bar:
-        sent = asyncio.run(_replay(file, settings, Pace(rate, speed), errors, bar))
+        answers = _paced_answers(file, rate, speed, errors, bar)
+        sent = asyncio.run(publish(settings, ChatbotAnswer, answers, "replay", errors))
     say(f"{plural(sent, 'answer')} sent to {Topics(settings.kafka.topic_prefix).answers}")
     raise typer.Exit(errors.exit_code)
 
 
-async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputErrors, bar: Progress) -> int:
-    outgoing = await open_encoder(settings, ChatbotAnswer, "replay")
-    topic = Topics(settings.kafka.topic_prefix).answers
-    return await send_all(settings, topic, _paced_answers(file, pace, errors, bar), outgoing, errors)
-
-
 async def _paced_answers(
-    file: Path, pace: Pace, errors: InputErrors, bar: Progress
+    file: Path, rate: float | None, speed: float | None, errors: InputErrors, bar: Progress
 ) -> AsyncGenerator[tuple[SourceLocation, ChatbotAnswer], None]:
     """Yield each good line when it is due."""
-    clock = (lambda: _UNKNOWN_TIME) if pace.speed else utc_now
+    clock = (lambda: _UNKNOWN_TIME) if speed else utc_now
     good = errors.good_lines(read_records(file, ChatbotAnswer, bar, clock))
     async with aclosing(aiter_in_thread(good)) as numbered:
         loop = asyncio.get_running_loop()
@@ -316,7 +304,7 @@ async def _paced_answers(
                 errors.report(number, "produced_at: is missing, and --speed needs it")
                 continue
             first = first or answer.produced_at
-            due = start + pace.due(index, (answer.produced_at - first).total_seconds())
+            recorded = (answer.produced_at - first).total_seconds()
+            await asyncio.sleep(start + seconds_until_due(index, recorded, rate, speed) - loop.time())
             index += 1
-            await asyncio.sleep(due - loop.time())
             yield number, answer

@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
@@ -169,6 +169,7 @@ class OutageReporter:
 
 
 T = TypeVar("T")
+Input = TypeVar("Input", ChatbotAnswer, KnowledgeDocument)
 
 # Enough to fill batches to every broker; each holds one record in memory.
 _IN_FLIGHT = 500
@@ -185,6 +186,8 @@ class OutgoingRecord:
     partition: int | None = None
 
 
+#: Items with their locations; those of an iterable may block.
+Located: TypeAlias = Iterable[tuple[SourceLocation, T]] | AsyncGenerator[tuple[SourceLocation, T], None]
 #: Called with None when a record is acknowledged, or with the broker's refusal of this very record.
 OnSettled = Callable[[BadAnswer | None], None]
 
@@ -249,14 +252,11 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
 async def send_all(
     settings: Settings,
     topic: str,
-    items: Iterable[tuple[SourceLocation, T]] | AsyncGenerator[tuple[SourceLocation, T], None],
+    items: Located[T],
     outgoing: Callable[[T], OutgoingRecord],
     errors: InputErrors,
 ) -> int:
-    """Send all items to a topic, report refused ones, and return how many were acknowledged.
-
-    ``items`` may block where they are not asynchronous. Raises as :func:`open_sender` does.
-    """
+    """Send all items to a topic, report refused ones, return how many were sent; raises as open_sender."""
     sent = 0
 
     def settle(location: SourceLocation, refusal: BadAnswer | None) -> None:
@@ -275,6 +275,15 @@ async def send_all(
             else:
                 await sender.send(record, partial(settle, location))
     return sent
+
+
+async def publish(
+    settings: Settings, record_type: type[Input], items: Located[Input], source: str, errors: InputErrors
+) -> int:
+    """Send answers or documents to their topic, as :func:`send_all` does. Raises RegistryUnreachable, too."""
+    topics = Topics(settings.kafka.topic_prefix)
+    topic = topics.answers if record_type is ChatbotAnswer else topics.documents
+    return await send_all(settings, topic, items, await open_encoder(settings, record_type, source), errors)
 
 
 async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> None:

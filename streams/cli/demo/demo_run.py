@@ -19,7 +19,7 @@ from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
 from streams.cli.stream_commands import decode_verdict
-from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, send_all
+from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, publish, send_all
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics, create_topics
@@ -132,10 +132,8 @@ async def run_demo(
     answers = sample_answers(language)
     board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)
     await create_topics(settings)
-    outgoing = await open_encoder(settings, KnowledgeDocument, _SOURCE)
-    topics, documents = Topics(settings.kafka.topic_prefix), sample_documents(language)
-    located = [(each.document_id, each) for each in documents]
-    sent = await send_all(settings, topics.documents, located, outgoing, InputErrors("sample"))
+    located = [(each.document_id, each) for each in sample_documents(language)]
+    sent = await publish(settings, KnowledgeDocument, located, _SOURCE, InputErrors("sample"))
     say(f"{sent} help documents published")
     with worker.running():
         await _wait_until_ready(settings.web.port, worker)

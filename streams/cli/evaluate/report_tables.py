@@ -36,15 +36,9 @@ class Column(Generic[Row]):
 class ReportTable(Generic[Row]):
     """A table of a report; rich renders it.
 
-    Attributes:
-        title: the heading above it; group and variant are appended.
-        rows: a value per row.
-        columns: what each row shows; the first column has the names of rows.
-        group: the answers that it is about.
-        variant: how their scores were made, if there are several variants.
-        note: below the table, in its width.
-        footer: lines below it.
-        wrap: whether numbers may wrap in a narrow terminal.
+    The ``group`` of answers and the ``variant`` of their scores, if there are several, are appended to the
+    title. The first column has the names of rows. The ``note`` is below the table, in its width, and the
+    ``footer`` below that. ``wrap``: numbers may wrap in a narrow terminal.
     """
 
     title: str

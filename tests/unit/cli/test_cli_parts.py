@@ -24,7 +24,7 @@ from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedL
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
-from streams.cli.stream_commands import Pace
+from streams.cli.stream_commands import seconds_until_due
 from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
 from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
 from streams.kafka.topics import Topics
@@ -46,15 +46,15 @@ VERDICT = any_verdict(
 
 
 def test_a_rate_spaces_answers_evenly_whatever_was_recorded() -> None:
-    assert [Pace(rate=4).due(index, 99.0) for index in range(3)] == [0, 0.25, 0.5]
+    assert [seconds_until_due(index, 99.0, 4, None) for index in range(3)] == [0, 0.25, 0.5]
 
 
 def test_a_speed_divides_the_recorded_time_and_never_goes_back() -> None:
-    assert [Pace(speed=10).due(5, recorded) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
+    assert [seconds_until_due(5, recorded, None, 10) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
 
 
 def test_without_a_pace_everything_is_due_at_once() -> None:
-    assert Pace().due(1000, 1000.0) == 0
+    assert seconds_until_due(1000, 1000.0, None, None) == 0
 
 
 async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() -> None:

@@ -73,17 +73,8 @@ def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
     assert max(map(len, shown.splitlines())) <= 30
 
 
-def test_for_programs_a_question_is_one_line_with_ranks_scores_and_places(
-    command: Truthgate, documents: Path
-) -> None:
+def test_for_programs_passages_come_in_the_order_of_their_scores(command: Truthgate, documents: Path) -> None:
     found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
-    assert list(found) == ["question", "sufficient", "relevance", "relevance_floor", "passages"]
-    first = found["passages"][0]
-    assert (first["document_id"], first["language"], first["start"], first["end"]) == ("invoice", "nl", 0, 67)
-    assert (first["keyword_rank"], first["vector_rank"]) == (1, 1)
-    assert first["text"] == DOCUMENTS[0][3]
-    words = [first["text"][start:end] for start, end in first["highlights"]]
-    assert words == ["factuur", "Versturen", "factuur"]
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)
 
