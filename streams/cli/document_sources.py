@@ -60,10 +60,8 @@ class TopicDocuments:
         """Report the unreadable records, if any, on standard error."""
         classes = list(self.unreadable.values())
         if json_refused := classes.count(_JSON_REFUSED):
-            say(
-                f"{plural(json_refused, 'document')} of the topic not read: JSON is not accepted "
-                "(encoding.json_input is off)"
-            )
+            reason = "JSON is not accepted (encoding.json_input is off)"
+            say(f"{plural(json_refused, 'document')} of the topic not read: {reason}")
         if others := len(classes) - json_refused:
             say(f"{plural(others, 'document')} of the topic unreadable: see `truthgate dead-letters list`")
 
@@ -97,7 +95,6 @@ class DocumentSource:
     option: str = "--language"
 
     def __post_init__(self) -> None:
-        """Check the languages."""
         check_languages(self.option, self.languages)
         for language in self.languages:
             if not self.path.is_dir():

@@ -298,9 +298,8 @@ def judge_options(given: Sequence[str]) -> JudgeOptions:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or name not in _NAMES:
-            raise UsageError(
-                f"--judge-option {each}: expected NAME=VALUE, with NAME one of {', '.join(_NAMES)}"
-            )
+            names = ", ".join(_NAMES)
+            raise UsageError(f"--judge-option {each}: expected NAME=VALUE, with NAME one of {names}")
         try:
             values[name] = _PARSERS.get(name, str)(value)
         except ExamplesError as error:

@@ -255,8 +255,7 @@ async def _resume(
     missing = set(wanted or ()) - {entry.scope for entry in chosen}
     if missing or not chosen:
         names = sorted(describe_scope(each) if each else "unreadable records" for each in missing)
-        raise CommandFailed(
-            f"nothing is paused for {', '.join(names) or 'any answers'}: see `truthgate paused`"
-        )
+        what = ", ".join(names) or "any answers"
+        raise CommandFailed(f"nothing is paused for {what}: see `truthgate paused`")
     await send_each(settings, map(change.resume, chosen))
     return chosen, [entry for entry in active if entry not in chosen]

@@ -98,9 +98,8 @@ def health(
             body = next(response.iter_bytes(_MAX_REASON_BYTES), b"")
     except httpx2.RequestError as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise CommandFailed(
-            f"no worker answers at {web.host}, port {web.port}: {reason}", ExitCode.UNREACHABLE
-        ) from error
+        message = f"no worker answers at {web.host}, port {web.port}: {reason}"
+        raise CommandFailed(message, ExitCode.UNREACHABLE) from error
     reason = " ".join(body.decode(errors="replace").split())
     if response.status_code != HTTPStatus.OK:
         raise CommandFailed(f"the worker answers {response.status_code}: {reason}")

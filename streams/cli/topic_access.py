@@ -81,9 +81,8 @@ def refuse_missing_topics() -> Iterator[None]:
     try:
         yield
     except UnknownTopicOrPartitionError as error:
-        raise UsageError(
-            f"topic {error.args[0]} does not exist; `truthgate topics create` creates it"
-        ) from error
+        message = f"topic {error.args[0]} does not exist; `truthgate topics create` creates it"
+        raise UsageError(message) from error
 
 
 @asynccontextmanager

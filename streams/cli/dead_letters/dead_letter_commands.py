@@ -108,10 +108,8 @@ def replay_letters(
         f"{plural(count, 'dead letter')} {sent} to {topic}" for topic, count in sorted(result.sent.items())
     ]
     say(", ".join(counts) or f"none {sent}")
-    if result.documents_left:
-        say(
-            f"{plural(result.documents_left, 'bad document')} skipped: publish them again, or see --documents"
-        )
+    if left := result.documents_left:
+        say(f"{plural(left, 'bad document')} skipped: publish them again, or see --documents")
     if result.failed_twice:
         say(f"{result.failed_twice} skipped that failed twice for the same reason: see --repeated")
     if result.refused or result.missing:

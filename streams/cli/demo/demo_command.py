@@ -184,6 +184,5 @@ def _exit_codes(folder: Path) -> Iterator[None]:
         raise CommandFailed(str(error), ExitCode.SOFTWARE) from error
     except DemoFailed as error:
         sys.stderr.write(error.log_tail + "\n")
-        raise CommandFailed(
-            f"{error}; the whole log is {folder / 'worker.log'}", ExitCode.SOFTWARE
-        ) from error
+        message = f"{error}; the whole log is {folder / 'worker.log'}"
+        raise CommandFailed(message, ExitCode.SOFTWARE) from error

@@ -56,6 +56,7 @@ from streams.cli.evaluate.rated_files import (
     OpinionFile,
     ScoringVariant,
     TranslateChoice,
+    check_single,
     make_case,
     other_policy,
     score_files,
@@ -203,11 +204,8 @@ def evaluate(
     elif len(known) != len(files):
         raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
     _check_variants(variants, known, settings)
-    if opinions and len(variants) > 1:
-        raise UsageError(
-            "--opinions: compare one thing at a time; --context or --translate is both, or --profile is "
-            "repeated"
-        )
+    if opinions:
+        check_single(variants, "--opinions")
     if flip and not opinions:
         raise UsageError("--flip: needs --opinions")
     read_opinions = [OpinionFile.read(path, errors.of(path)) for path in opinions or []]

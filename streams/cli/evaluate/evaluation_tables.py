@@ -34,7 +34,6 @@ from streams.cli.evaluate.report_tables import (
     format_range,
     format_share_with_count,
     group_name,
-    more_rows,
 )
 from streams.cli.verdict_rendering import humanize_code
 
@@ -117,12 +116,12 @@ def comparison_tables(
     if rescored and found.shifts:
         yield ReportTable(
             "Changes of the first reason",
-            found.shifts[:_MAX_SHIFTS],
+            found.shifts,
             [
                 Column("", lambda row: f"{humanize_code(row.before)} → {humanize_code(row.after)}"),
                 *columns(str, "answers"),
             ],
-            footer=more_rows(len(found.shifts) - _MAX_SHIFTS),
+            limit=_MAX_SHIFTS,
         )
 
 
@@ -325,7 +324,7 @@ def misrouted_table(found: Sequence[Misrouted]) -> ReportTable[Any]:
     """Return the table of misrouted answers: untrue and sent, or true and blocked."""
     return ReportTable(
         f"Misrouted: {plural(len(found), 'answer')}",
-        found[:_MAX_MISROUTED],
+        found,
         [
             Column("", lambda row: printable(row.answer_id)),
             Column("rated", lambda row: row.rating),
@@ -333,7 +332,7 @@ def misrouted_table(found: Sequence[Misrouted]) -> ReportTable[Any]:
             *columns(_exact_score, "score"),
             Column("reasons", lambda row: format_codes(row.reasons), left=True),
         ],
-        footer=more_rows(len(found) - _MAX_MISROUTED),
+        limit=_MAX_MISROUTED,
     )
 
 
@@ -365,7 +364,7 @@ def _changes(found: Sequence[AnswerChange]) -> RenderableType:
         return Text("\nNo decision changes.")
     return ReportTable(
         f"Changed decisions: {plural(len(found), 'answer')}",
-        found[:_MAX_CHANGES],
+        found,
         [
             Column("", lambda row: printable(row.answer_id)),
             Column("rated", lambda row: row.rating),
@@ -374,7 +373,7 @@ def _changes(found: Sequence[AnswerChange]) -> RenderableType:
             Column("score", score),
             Column("reasons", reasons, left=True),
         ],
-        footer=more_rows(len(found) - _MAX_CHANGES),
+        limit=_MAX_CHANGES,
     )
 
 

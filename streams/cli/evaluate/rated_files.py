@@ -122,13 +122,16 @@ def other_policy(
     return merge_policy(current, file, given) if file or given else None
 
 
-def with_policy(variants: Sequence[ScoringVariant], policy: Policy) -> list[ScoringVariant]:
-    """Return the only variant, and the same with this policy; raises UsageError if there are several."""
+def check_single(variants: Sequence[ScoringVariant], options: str) -> None:
+    """Raise UsageError if there are several variants, which these options cannot be combined with."""
     if len(variants) > 1:
-        raise UsageError(
-            "--auto-send-at, --block-below and --policy: compare one thing at a time; --context or "
-            "--translate is both, or --profile is repeated"
-        )
+        one = "compare one thing at a time; --context or --translate is both, or --profile is repeated"
+        raise UsageError(f"{options}: {one}")
+
+
+def with_policy(variants: Sequence[ScoringVariant], policy: Policy) -> list[ScoringVariant]:
+    """Return the only variant, and the same with this policy; raises as :func:`check_single` does."""
+    check_single(variants, "--auto-send-at, --block-below and --policy")
     return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=policy)]
 
 

@@ -38,7 +38,8 @@ class ReportTable(Generic[Row]):
 
     The ``group`` of answers and the ``variant`` of their scores, if there are several, are appended to the
     title. The first column has the names of rows. The ``note`` is below the table, in its width, and the
-    ``footer`` below that. ``wrap``: numbers may wrap in a narrow terminal.
+    ``footer`` below that. ``wrap``: numbers may wrap in a narrow terminal. Rows after the ``limit``
+    are counted.
     """
 
     title: str
@@ -49,6 +50,7 @@ class ReportTable(Generic[Row]):
     note: str = ""
     footer: Sequence[Text] = ()
     wrap: bool = False
+    limit: int | None = None
 
     def __rich__(self) -> Lines:
         """Render the table with its footer."""
@@ -66,11 +68,14 @@ class ReportTable(Generic[Row]):
             table.add_column(
                 column.heading, justify="left" if left else "right", no_wrap=not (left or self.wrap)
             )
-        for row in self.rows:
+        rows = list(self.rows)
+        for row in rows[: self.limit]:
             cells = (column.cell(row) for column in self.columns)
             texts = (NOTHING if cell is None else cell for cell in cells)
             table.add_row(*(text if isinstance(text, Text) else Text(str(text)) for text in texts))
-        return Lines(table, *self.footer)
+        more = len(rows) - (self.limit or len(rows))
+        rest = [Text(f"and {more} more (--json has all)", "dim")] if more > 0 else []
+        return Lines(table, *rest, *self.footer)
 
 
 def columns(render: Callable[[Any], Cell], *attributes: str, **headed: str) -> Iterator[Column[Any]]:
@@ -132,8 +137,3 @@ def format_codes(codes: Iterable[str]) -> str:
 def group_name(group: CaseGroup) -> str:
     """Return ``all``, ``nl``, ``binary`` or ``nl, binary``."""
     return format_codes(part for part in (group.language, group.message_type) if part is not None) or "all"
-
-
-def more_rows(rest: int) -> list[Text]:
-    """Return a footer that counts the rows that the table leaves out, if any."""
-    return [Text(f"and {rest} more (--json has all)", "dim")] if rest > 0 else []
