@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -146,9 +147,10 @@ def check_not_overwriting(
 ) -> None:
     """Raise UsageError, naming ``option``, if ``output`` or its temporary file is one of the inputs."""
     outputs = [output, _partial_file(output)] if output else []
-    for path in inputs:
-        if path and any(_is_same(each, input_path(path)) for each in outputs):
-            raise UsageError(f"{option} {output} would overwrite the input {path}")
+    for path, each in product(filter(None, inputs), outputs):
+        with suppress(OSError):  # it does not exist or cannot be read: opening it reports that
+            if each.is_file() and each.samefile(input_path(path)):
+                raise UsageError(f"{option} {output} would overwrite the input {path}")
 
 
 def _is_ordinary(path: Path) -> bool:
@@ -162,13 +164,6 @@ def _unwritable(path: Path, error: OSError) -> CommandFailed:
 def _partial_file(path: Path) -> Path:
     # Path.resolve() raises RuntimeError for a circle of links before Python 3.13.
     return Path(f"{os.path.realpath(path)}.part")
-
-
-def _is_same(output: Path, path: Path) -> bool:
-    try:
-        return output.is_file() and output.samefile(path)
-    except OSError:  # it does not exist or cannot be read: opening it reports that
-        return False
 
 
 Item = TypeVar("Item")

@@ -171,17 +171,20 @@ _DEGRADED = {
 
 
 class InputErrors:
-    """The errors of one input, by its name: bad lines or files, and answers whose documents are missing."""
+    """The errors of one input, by its name: bad lines or files, and answers whose documents are missing.
+
+    ``missing`` has the first missing document of each answer, by the number of its line.
+    """
 
     def __init__(self, source: object) -> None:
         self.count = 0
-        self._source = source
-        self._missing: dict[int, str] = {}
+        self.source = source
+        self.missing: dict[int, str] = {}
 
     def report(self, location: SourceLocation, reason: str) -> None:
         """Report an error on standard error; ``location`` is a line number from 1, or a name."""
         self.count += 1
-        say(f"{self._source}, {f'line {location}' if isinstance(location, int) else location}: {reason}")
+        say(f"{self.source}, {f'line {location}' if isinstance(location, int) else location}: {reason}")
 
     def good_lines(self, lines: Iterable[tuple[int, T | BadLine]]) -> Iterator[tuple[int, T]]:
         """Yield the good lines and report the others."""
@@ -194,21 +197,12 @@ class InputErrors:
     def note_verdict(self, number: int, verdict: Verdict) -> None:
         """Record whether documents of the answer in this line, counted from 1, are missing."""
         if verdict.missing_context_ids:
-            self._missing[number] = verdict.missing_context_ids[0]
-
-    def report_missing_documents(self) -> None:
-        """Report the answers whose documents are missing, if any, on standard error."""
-        if self._missing:
-            answers, example = plural(len(self._missing), "answer"), self._missing[min(self._missing)]
-            say(
-                f"{self._source}: {answers} with missing documents, e.g. {example} "
-                f"({line_numbers(self._missing)}): degraded {Reason.CONTEXT_MISSING}"
-            )
+            self.missing[number] = verdict.missing_context_ids[0]
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code for this input; an answer without its documents counts as bad input."""
-        return ExitCode.BAD_INPUT if self.count or self._missing else ExitCode.DONE
+        return ExitCode.BAD_INPUT if self.count or self.missing else ExitCode.DONE
 
 
 class CommandErrors(EndpointObserver):
@@ -235,7 +229,9 @@ class CommandErrors(EndpointObserver):
     def report_missing_documents(self) -> None:
         """Report on standard error the answers of each input whose documents are missing."""
         for each in self._inputs:
-            each.report_missing_documents()
+            if lines := each.missing:
+                missing = f"{plural(len(lines), 'answer')} with missing documents, e.g. {lines[min(lines)]}"
+                say(f"{each.source}: {missing} ({line_numbers(lines)}): degraded {Reason.CONTEXT_MISSING}")
 
     def report_degraded(self) -> None:
         """Report on standard error how many answers each service failed, if any."""

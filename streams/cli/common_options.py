@@ -20,8 +20,8 @@ STANDARD_INPUT = Path("-")
 # some 60 MB more than one that shares it.
 _ANSWERS_PER_PROCESS = 25
 _FEW_ANSWERS = 100
-# Concurrent answers per process: enough that none waits for input, few enough to bound memory.
-_IN_FLIGHT_PER_PROCESS = 16
+#: Concurrent answers per process: enough that none waits for input, few enough to bound memory.
+IN_FLIGHT_PER_PROCESS = 16
 
 _AGE: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -202,8 +202,3 @@ def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Set
     if mode == "auto" and settings.translation.provider is None:
         say("warning: nothing is translated: no translator is configured (set translation.provider)")
     return settings.with_values("translation", {"provider": None}) if mode == "off" else settings
-
-
-def max_in_flight(settings: Settings) -> int:
-    """Return how many answers to score concurrently."""
-    return settings.scoring.processes * _IN_FLIGHT_PER_PROCESS

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Annotated
 
@@ -48,21 +48,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo)
-app.command("worker")(worker)
-app.command("serve")(serve)
-app.command("health")(health)
+_command: Callable[..., None]
+for _command in (demo, worker, serve, health):
+    app.command()(_command)
 app.command("try")(try_out)
-app.command("score")(score)
-app.command("evaluate")(evaluate)
-app.command("search")(search)
-app.command("replay")(replay)
-app.command("publish-documents")(publish_documents)
-app.command("tail")(tail)
-app.command("explain")(explain)
-app.command("pause")(pause)
-app.command("resume")(resume)
-app.command("paused")(paused)
+for _command in (score, evaluate, search, replay, publish_documents, tail, explain, pause, resume, paused):
+    app.command()(_command)
 app.add_typer(company_terms_app, name="company-terms")
 app.add_typer(company_terms_app, name="lexicon", hidden=True)  # its former name
 app.add_typer(documents_app, name="documents")

@@ -23,13 +23,13 @@ from streams.cli.command_files import (
 )
 from streams.cli.command_output import CommandErrors, indexing_bar, json_line, progress_bar
 from streams.cli.common_options import (
+    IN_FLIGHT_PER_PROCESS,
     ConfigFile,
     InputFile,
     ProcessesOption,
     ProfileOption,
     TranslateOption,
     apply_options,
-    max_in_flight,
 )
 from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
@@ -107,7 +107,9 @@ async def _score(
         # One time for both: an answer without produced_at is not produced after it is scored.
         lines = read_records(file, ChatbotAnswer, bar, lambda: started)
         offline = OfflinePipeline(pipeline, started)
-        scored = map_good_lines(lines, offline.verdict, max_in_flight(settings), file_errors)
+        scored = map_good_lines(
+            lines, offline.verdict, scoring.processes * IN_FLIGHT_PER_PROCESS, file_errors
+        )
         async with aclosing(scored) as verdicts:
             async for number, verdict in verdicts:
                 file_errors.note_verdict(number, verdict)

@@ -51,9 +51,6 @@ class Question:
     language: ShortText | None = None
 
 
-Lines = Iterable[tuple[int, Question | BadLine]]
-
-
 def search(
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What to search for.")] = None,
     questions: Annotated[
@@ -103,7 +100,9 @@ def search(
     line_errors = errors.of(questions)
     with progress_bar("reading documents", count_lines(*documents) if documents else None) as bar:
         known = read_documents(documents, documents_language, settings, errors, bar, from_kafka=from_kafka)
-    lines: Lines = read_records(questions, Question) if questions else [(1, Question(question or ""))]
+    lines: Iterable[tuple[int, Question | BadLine]] = [(1, Question(question or ""))]
+    if questions:
+        lines = read_records(questions, Question)
     render = _write_json if as_json_lines or questions else _print_passages
     options = SearchOptions(passages) if passages else SearchOptions()
 

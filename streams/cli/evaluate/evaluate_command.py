@@ -51,14 +51,16 @@ from streams.cli.document_sources import DocumentLanguages, FromKafka, read_docu
 from streams.cli.evaluate.rated_files import (
     ConfidenceChoice,
     ContextChoice,
-    EvaluatedAnswers,
     JudgeEvaluation,
     OpinionFile,
+    RatedFile,
     ScoringVariant,
     TranslateChoice,
     check_single,
+    lines_of,
     make_case,
     other_policy,
+    report_files,
     score_files,
     select_variants,
     unknown_code,
@@ -69,8 +71,6 @@ from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
 from streams.scorers.options import scorer_options
 from streams.settings import Settings, load_settings
-
-Documents = Sequence[KnowledgeDocument]
 
 _PLOT_FORMATS = {".png": "png", ".svg": "svg"}
 _OPTIONS_OF_COMPARE: Final = frozenset({"compare", "files", "as_json"})
@@ -221,14 +221,14 @@ def evaluate(
     ):
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(score_files(files, known, settings, options, variants, errors, bar))
-    found.report(errors)
+    report_files(found, errors)
     _show(found, judges, settings, variants, other, plot, as_json=as_json)
     required = any(variant.translate == "always" for variant in variants)
     raise typer.Exit(errors.exit_code(translation_required=required))
 
 
 def _check_variants(
-    variants: Sequence[ScoringVariant], documents: Sequence[Documents], settings: Settings
+    variants: Sequence[ScoringVariant], documents: Sequence[Sequence[KnowledgeDocument]], settings: Settings
 ) -> None:
     """Check the variants before anything is scored."""
     for variant in variants:
@@ -240,7 +240,7 @@ def _check_variants(
 
 
 def _show(
-    found: EvaluatedAnswers,
+    found: Sequence[RatedFile],
     judges: JudgeEvaluation,
     settings: Settings,
     variants: Sequence[ScoringVariant],
@@ -257,13 +257,14 @@ def _show(
     )
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
 
-    runs = found.cases
+    lines = lines_of(found)
+    runs = {each.name: [line.cases[index] for line in lines] for index, each in enumerate(variants)}
     first = runs[variants[0].name]
     if all(case.rating is None and case.labelled is None for case in first):
         raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
     # Another policy is not another way of scoring: it has tables of its own.
     changed = compare_runs(first, runs.pop(variants[-1].name)) if other else None
-    whole, judge_runs = report(runs), judges.runs(found)
+    whole, judge_runs = report(runs), judges.runs(lines)
     if plot:
         from streams.cli.evaluate.evaluation_plot import draw  # noqa: PLC0415 - needs matplotlib
 
@@ -271,7 +272,10 @@ def _show(
             draw(partial_file, _PLOT_FORMATS[plot.suffix.lower()], runs, judge_runs)
     if as_json:
         content: dict[str, Any] = {
-            **found.to_json(),
+            "files": [
+                {"file": str(each.path), "bad_lines": each.errors.count, "unrated_lines": each.unrated}
+                for each in found
+            ],
             **judges.to_json(),
             "profiles": list(dict.fromkeys(variant.profile for variant in variants)),
             "policy_version": settings.policy.identity,

@@ -32,7 +32,7 @@ from streams.cli.command_output import (
     plural,
     say,
 )
-from streams.cli.common_options import TranslateMode, max_in_flight, with_translation_mode
+from streams.cli.common_options import IN_FLIGHT_PER_PROCESS, TranslateMode, with_translation_mode
 from streams.llm.batches import AnswerKey, OpinionLine
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
@@ -174,6 +174,11 @@ class RatedFile:
     errors: InputErrors
     lines: list[RatedLine] | None = None
 
+    @property
+    def unrated(self) -> list[int]:
+        """The numbers of the lines without a rating."""
+        return [line.number for line in self.lines or () if line.content.rating is None]
+
     async def score(self, functions: Sequence[VerdictFunction], limit: int, bar: Progress) -> None:
         """Add to each line a case per function, ``limit`` lines concurrently, and advance the bar.
 
@@ -210,50 +215,25 @@ def unknown_code(name: str, value: str | None) -> str | None:
     return None if value in {None, *known} else f"{name}: should be one of {', '.join(known)}"
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatedAnswers:
-    """The scored files; ``runs`` are the names of the variants."""
-
-    runs: Sequence[str]
-    files: Sequence[RatedFile]
-
-    @property
-    def lines(self) -> list[RatedLine]:
-        """The lines of all files."""
-        return [line for file in self.files for line in file.lines or ()]
-
-    @property
-    def cases(self) -> dict[str, list[EvaluationCase]]:
-        """The cases of each variant, by its name."""
-        lines = self.lines
-        return {run: [line.cases[index] for line in lines] for index, run in enumerate(self.runs)}
-
-    def report(self, errors: CommandErrors) -> None:
-        """Report on standard error what a reader of the tables must know."""
-        for file in self.files:
-            if unrated := _unrated(file):
-                answers = plural(len(unrated), "answer")
-                say(f"{file.path}: {answers} without a rating ({line_numbers(unrated)})")
-        errors.report_missing_documents()
-        lines = self.lines
-        if repeated := len(lines) - len({line.content.answer.answer_id for line in lines}):
-            say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
-        for line in lines:
-            for case in line.cases:
-                errors.note_degraded(case.degraded)
-        errors.report_degraded()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the files that a report is about as JSON."""
-        files = [
-            {"file": str(each.path), "bad_lines": each.errors.count, "unrated_lines": _unrated(each)}
-            for each in self.files
-        ]
-        return {"files": files}
+def lines_of(files: Iterable[RatedFile]) -> list[RatedLine]:
+    """Return the scored lines of all files."""
+    return [line for file in files for line in file.lines or ()]
 
 
-def _unrated(file: RatedFile) -> list[int]:
-    return [line.number for line in file.lines or () if line.content.rating is None]
+def report_files(files: Sequence[RatedFile], errors: CommandErrors) -> None:
+    """Report on standard error what a reader of the tables of these files must know."""
+    for file in files:
+        if unrated := file.unrated:
+            answers = plural(len(unrated), "answer")
+            say(f"{file.path}: {answers} without a rating ({line_numbers(unrated)})")
+    errors.report_missing_documents()
+    lines = lines_of(files)
+    if repeated := len(lines) - len({line.content.answer.answer_id for line in lines}):
+        say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
+    for line in lines:
+        for case in line.cases:
+            errors.note_degraded(case.degraded)
+    errors.report_degraded()
 
 
 async def score_files(
@@ -264,7 +244,7 @@ async def score_files(
     variants: Sequence[ScoringVariant],
     errors: CommandErrors,
     bar: Progress,
-) -> EvaluatedAnswers:
+) -> list[RatedFile]:
     """Score the answers of each file against its documents in each variant, and advance the bar.
 
     Several profiles score the lines one after the other: two pools at once would prepare the documents twice.
@@ -293,8 +273,8 @@ async def score_files(
                         decide = (variant.policy or settings.policy).decide
                         pipeline = Pipeline(static, scorer, decide, profile, translation, retriever)
                         functions.append(_verdict_function(OfflinePipeline(pipeline, now), variant.context))
-                    await file.score(functions, max_in_flight(settings), bar)
-    return EvaluatedAnswers([variant.name for variant in variants], found)
+                    await file.score(functions, scoring.processes * IN_FLIGHT_PER_PROCESS, bar)
+    return found
 
 
 def _verdict_function(pipeline: OfflinePipeline, context: Context) -> VerdictFunction:
@@ -376,11 +356,11 @@ class JudgeEvaluation:
     confidence: ConfidenceChoice
     seed: int
 
-    def runs(self, evaluated: EvaluatedAnswers) -> "tuple[JudgeRun, ...]":
+    def runs(self, lines: Iterable[RatedLine]) -> "tuple[JudgeRun, ...]":
         """Evaluate the opinions on these answers; raises as :meth:`OpinionFile.match` does."""
         from scoring.evaluation import opinion_report  # noqa: PLC0415 - needs scipy
 
-        answers = {AnswerKey.of(line.content.answer): line for line in evaluated.lines}
+        answers = {AnswerKey.of(line.content.answer): line for line in lines}
         stems = [file.path.stem for file in self.files]
         pairs = {
             file.path.stem if stems.count(file.path.stem) == 1 else str(file.path): file.match(answers)
