@@ -253,9 +253,9 @@ class CommandErrors(EndpointObserver):
 
 
 def line_numbers(lines: Collection[int]) -> str:
-    """Format line numbers, at most ten: ``line 3, 7`` or ``line 1, 2, ... and 5 more``."""
+    """Format line numbers, at most ten: ``line 3``, or ``lines 1, 2, ... and 5 more``."""
     first = ", ".join(map(str, sorted(lines)[:_MAX_LINE_NUMBERS]))
-    return f"line {and_more(first, len(lines) - _MAX_LINE_NUMBERS)}"
+    return f"line{'s' if len(lines) > 1 else ''} {and_more(first, len(lines) - _MAX_LINE_NUMBERS)}"
 
 
 def and_more(text: str, rest: int) -> str:

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from tempfile import TemporaryFile
 from typing import Annotated, Final, TypeVar
 
 import typer
@@ -22,10 +21,12 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.documents.company_terms import check_terms_file
+from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import client_arguments
 from streams.llm.endpoints.faults import describe_code
 from streams.llm.endpoints.opening import probe_judges
 from streams.scorers.options import check_verifier
+from streams.scorers.pool import check_temporary_directory
 from streams.settings import InvalidSettings, Settings, unused_settings
 from streams.settings.effective_settings import DEFAULT, EffectiveSetting, effective_settings
 from streams.settings.sample_file import sample
@@ -147,7 +148,8 @@ def preflight_errors(settings: Settings) -> Iterator[str]:
     """Yield a line for each error for which a worker would not start: in files, folders and packages."""
     checks: tuple[Callable[[Settings], object], ...] = (
         lambda settings: client_arguments(settings.kafka),
-        _check_store,
+        lambda settings: check_writable(settings.documents.store, SETTING),
+        _check_temporary_directory,
         check_terms_file,
         _check_pipelines,
         check_verifier,
@@ -161,17 +163,9 @@ def preflight_errors(settings: Settings) -> Iterator[str]:
             yield from (str(error), *error.more)
 
 
-def _check_store(settings: Settings) -> None:
-    """Check that the folder can be created and written to, and leave nothing there."""
-    folder = settings.documents.store
-    try:
-        existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        if not existing.is_dir():
-            raise InvalidSettings(f"documents.store: cannot write to {folder}: {existing} is not a folder")
-        with TemporaryFile(dir=existing) as file:
-            file.write(b"x")
-    except OSError as error:
-        raise InvalidSettings(f"documents.store: cannot write to {folder}: {error.strerror}") from None
+def _check_temporary_directory(settings: Settings) -> None:
+    if settings.scoring.enabled:
+        check_temporary_directory()
 
 
 def _check_pipelines(settings: Settings) -> None:

@@ -107,7 +107,7 @@ def tail(
     ] = None,
     reason: Annotated[
         list[str] | None,
-        _codes(DESCRIPTIONS, "CODE", "verdicts with one of these reasons, e.g. low_score, or degraded"),
+        _codes(DESCRIPTIONS, "CODE", "verdicts with one of these reasons or degradations, e.g. low_score"),
     ] = None,
     document: Annotated[
         list[str] | None,

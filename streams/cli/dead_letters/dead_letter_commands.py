@@ -73,7 +73,9 @@ def list_letters(
 def replay_letters(
     stage: StageOption = None,
     at: LocationOption = None,
-    again: Annotated[bool, typer.Option("--all", help="Include letters that were replayed before.")] = False,
+    again: Annotated[
+        bool, typer.Option("--all", help="Include letters that were replayed before, whatever came of it.")
+    ] = False,
     documents: Annotated[
         bool, typer.Option("--documents", help="Include bad documents without a newer record.")
     ] = False,

@@ -15,6 +15,7 @@ from scoring.evaluation.opinion_accuracy import FlagRow
 from scoring.evaluation.opinion_report import JudgeRun
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
+from streams.cli.command_output import plural
 from streams.cli.evaluate.rated_files import describe_variant
 
 PANELS = 3
@@ -108,5 +109,5 @@ def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
     panel.axhline(3, color="grey", linewidth=0.8, linestyle=":")
     found = correlation(cases)
     spearman = f", Spearman {found.spearman.value:.2f}" if found.spearman else ""
-    panel.set(title=f"{title}: {found.answers} answers{spearman}", xlabel="rating", xticks=RATINGS)
+    panel.set(title=f"{title}: {plural(found.answers, 'answer')}{spearman}", xlabel="rating", xticks=RATINGS)
     panel.set(xlim=(0.5, 5.5), ylim=(0.8, 5.2), yticks=RATINGS)
