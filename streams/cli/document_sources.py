@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from schemas import Codec, KnowledgeDocument
+from schemas import KnowledgeDocument
 from scoring.text.language_detection import language_code
 from streams.cli.command_errors import CommandErrors, InputErrors, SourceLocation
 from streams.cli.command_files import read_records
@@ -21,6 +21,7 @@ from streams.cli.common_options import check_languages
 from streams.cli.topic_reading import open_topics
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
 from streams.documents.versions import DocumentChange, read_change
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
@@ -92,8 +93,7 @@ async def read_topic_documents(settings: Settings) -> TopicDocuments:
         ServiceUnreachable: no broker answers.
         RegistryUnreachable: the schema registry does not answer.
     """
-    encoding = settings.encoding
-    codec = Codec(encoding.schema_registry_url, encoding.json_input)
+    codec = create_codec(settings)
     newest: dict[str, _NewestChanges] = {}
     unreadable = 0
     json_refused: set[tuple[int, int]] = set()

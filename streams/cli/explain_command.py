@@ -24,6 +24,7 @@ from streams.cli.topic_reading import SLACK, offsets_at, open_topics
 from streams.cli.verdict_rendering import ResultConsole
 from streams.explaining.explanation import Explanation, LocatedVerdict, VerdictLocation, locate_verdict
 from streams.explaining.verdict_explainer import explain_verdict
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import Offsets
 from streams.kafka.topics import Topics
 from streams.settings import Settings, load_settings
@@ -125,7 +126,7 @@ async def find_on_topics(
         KafkaError: the cluster refuses.
         RegistryUnreachable: the schema registry does not answer.
     """
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     topics = Topics(settings.kafka.topic_prefix).outputs
     found: list[LocatedVerdict] = []
     async with open_topics(settings.kafka, *topics) as (reader, log):

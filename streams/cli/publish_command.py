@@ -247,7 +247,6 @@ def _print_ids(documents: LocatedDocuments) -> int:
 
 
 async def _publish(documents: LocatedDocuments, settings: Settings, errors: InputErrors) -> int:
-    codec = await open_codec(settings.encoding, KnowledgeDocument)
     topic = Topics(settings.kafka.topic_prefix).documents
 
     def outgoing(document: KnowledgeDocument) -> OutgoingRecord:
@@ -255,6 +254,7 @@ async def _publish(documents: LocatedDocuments, settings: Settings, errors: Inpu
         return OutgoingRecord(topic, document.document_id.encode(), codec.encode(document), headers)
 
     async with open_sender(settings, topic) as sender, aclosing(aiter_in_thread(documents)) as located:
+        codec = await open_codec(settings, KnowledgeDocument)
         return await send_all(located, outgoing, sender, errors)
 
 

@@ -15,10 +15,11 @@ from streams.delivery.keyed_executor import KeyedExecutor
 from streams.delivery.publisher import Publisher
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.kafka_records import Headers
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_identity import describe_topic
 from streams.kafka.topics import message_limits
 from streams.observability.failures import BadAnswer
-from streams.settings import EncodingSettings, Settings
+from streams.settings import Settings
 
 T = TypeVar("T")
 
@@ -150,8 +151,8 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
         yield Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
 
 
-async def open_codec(settings: EncodingSettings, *record_types: type[Record]) -> Codec:
+async def open_codec(settings: Settings, *record_types: type[Record]) -> Codec:
     """Open the codec of the settings, ready to encode these types. Raises RegistryUnreachable."""
-    codec = Codec(settings.schema_registry_url, settings.json_input)
+    codec = create_codec(settings)
     await codec.prepare(*record_types)
     return codec

@@ -76,7 +76,6 @@ def replay(
 
 
 async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputErrors, bar: Progress) -> int:
-    codec = await open_codec(settings.encoding, ChatbotAnswer)
     topic = Topics(settings.kafka.topic_prefix).answers
 
     def outgoing(answer: ChatbotAnswer) -> OutgoingRecord:
@@ -87,6 +86,7 @@ async def _replay(file: Path, settings: Settings, pace: Pace, errors: InputError
         open_sender(settings, topic) as sender,
         aclosing(_paced_answers(file, pace, errors, bar)) as answers,
     ):
+        codec = await open_codec(settings, ChatbotAnswer)
         return await send_all(answers, outgoing, sender, errors)
 
 

@@ -27,6 +27,7 @@ from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_w
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
 from streams.kafka.kafka_records import event_headers
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import TopicReader
 from streams.kafka.topics import Topics
 from streams.pause.pause_state import read_entry
@@ -184,7 +185,7 @@ async def _tail(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     controls = Topics(settings.kafka.topic_prefix).controls
     count, console, outage = 0, ResultConsole(), OutageReporter()
     active, known_offsets = await active_pauses_and_offsets(settings)
@@ -242,13 +243,14 @@ def try_out(
 
 async def _try_answer(settings: Settings, seconds: float) -> Verdict:
     """Return the verdict on the test answer; raises CommandFailed if it does not arrive in time."""
-    codec = await open_codec(settings.encoding, ChatbotAnswer)
     topics = Topics(settings.kafka.topic_prefix)
     name = f"truthgate-try-{uuid.uuid4().hex}"
     answer = ChatbotAnswer(name, name, _TEST_QUESTION, _TEST_ANSWER, utc_now())
     headers = event_headers(answer.answer_id, "ChatbotAnswer", "try")
-    record = OutgoingRecord(topics.answers, answer.conversation_id.encode(), codec.encode(answer), headers)
     async with open_topics(settings.kafka, *topics.outputs) as (reader, log):
+        codec = await open_codec(settings, ChatbotAnswer)
+        value = codec.encode(answer)
+        record = OutgoingRecord(topics.answers, answer.conversation_id.encode(), value, headers)
         reader.read_from(log.end_offsets)
         await send_each(settings, [record])
         try:

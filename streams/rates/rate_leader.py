@@ -15,6 +15,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
@@ -271,7 +272,7 @@ class RateLeader:
         self._led_at = time.monotonic()
         kafka, traces = self.settings.kafka, PublicationTraces(self.settings.kafka, self.tracing)
         # One codec for each term and event loop; without the registry this leader fences nobody.
-        codec = Codec(self.settings.encoding.schema_registry_url, self.settings.encoding.json_input)
+        codec = create_codec(self.settings)
         await codec.prepare(RateWindow, RateAlert)
         async with AsyncExitStack() as stack:
             # First: from here on the last leader can commit nothing that is not read below.

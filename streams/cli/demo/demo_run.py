@@ -25,6 +25,7 @@ from streams.cli.tail_commands import decode_verdict
 from streams.cli.topic_reading import TimeRange, follow
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import ENV_PREFIX, Settings, variable_name
 
@@ -243,7 +244,7 @@ async def _replay(plan: DemoPlan, answers: list[ChatbotAnswer], board: DemoBoard
 
 async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
     """Add verdicts and dead letters to the board until it is complete."""
-    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
+    topics, codec = Topics(settings.kafka.topic_prefix), create_codec(settings)
     show(board, None)
     followed = follow(
         settings.kafka, *topics.outputs, topics.dead_letters, period=TimeRange(from_beginning=True)
