@@ -43,14 +43,14 @@ class SchemaTopic:
         self._reading = asyncio.Lock()
 
     async def publish(self, schemas: Iterable[RecordSchema]) -> None:
-        """Publish the schemas that are not there yet; raises RegistryUnreachable."""
+        """Publish the schemas that are not there yet; raises RegistryUnreachable, ServiceUnreachable."""
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
                 await self._read()
                 missing = [each for each in schemas if schema_key(each.fingerprint) not in self._texts]
                 if missing:
                     await self._send(missing)
-        except (KafkaError, ServiceUnreachable, TimeoutError) as error:
+        except (KafkaError, TimeoutError) as error:
             raise self._unreachable(error) from error
 
     async def find(self, fingerprint: bytes) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 
 from schemas import ChatbotAnswer, RegistryUnreachable
 from schemas.catalogue import RECORD_TYPES, current_schema
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.schema_topic import SchemaTopic, create_codec, schema_key
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -76,5 +77,7 @@ async def test_a_topic_that_is_not_there_is_named(settings: Settings) -> None:
 
 async def test_a_cluster_that_does_not_answer_is_named(settings: Settings) -> None:
     nowhere = changed(settings, kafka={"bootstrap_servers": NOBODY, "connect_timeout_seconds": 1})
-    with pytest.raises(RegistryUnreachable, match="schemas cannot be used: Kafka at"):
+    with pytest.raises(ServiceUnreachable, match="Kafka at"):
         await create_codec(nowhere).prepare()
+    with pytest.raises(RegistryUnreachable, match="schemas cannot be used: Kafka at"):
+        await SchemaTopic(nowhere.kafka).find(LATER.fingerprint)
