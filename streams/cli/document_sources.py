@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from schemas import Codec, KnowledgeDocument
+from schemas import KnowledgeDocument
 from scoring.text.language_detection import language_code
 from streams.cli.command_files import read_records
 from streams.cli.command_output import CommandErrors, InputErrors, SourceLocation, UsageError, plural, say
@@ -18,6 +18,7 @@ from streams.cli.common_options import check_languages, existing_option
 from streams.cli.topic_access import read_newest
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
 from streams.documents.versions import read_change
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
@@ -68,7 +69,7 @@ class TopicDocuments:
 
 async def read_topic_documents(settings: Settings) -> TopicDocuments:
     """Read the documents topic to its end; raises as :func:`open_topics` does, and RegistryUnreachable."""
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     found = TopicDocuments({}, {})
     newest = await read_newest(settings.kafka, Topics(settings.kafka.topic_prefix).documents)
     for key, record in sorted(newest.items(), key=lambda each: each[0] or b""):

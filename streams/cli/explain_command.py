@@ -53,6 +53,7 @@ from streams.explaining.explanation import (
     locate_verdict,
 )
 from streams.explaining.verdict_explainer import explain_verdict
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import Offsets
 from streams.kafka.topics import Topics
 from streams.pipeline.verdict import FAULTS, fault_evidence, marked_claims
@@ -129,7 +130,7 @@ async def find_on_topics(
     to where repeats of it can be: to the time of the answer, at most a day before the verdict. Raises as
     :func:`open_topics` does, and RegistryUnreachable.
     """
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     topics = Topics(settings.kafka.topic_prefix).outputs
     found: list[LocatedVerdict] = []
     started = time.monotonic()

@@ -45,6 +45,7 @@ from streams.cli.topic_access import (
 from streams.cli.verdict_rendering import ResultConsole, verdict_line, verdict_with_claims
 from streams.documents.page_folder import is_language_tag
 from streams.explaining.verdict_explainer import VerdictFilter
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.pause.pause_state import read_entry
 from streams.settings import Settings, load_settings
@@ -170,7 +171,7 @@ async def _tail(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     controls = Topics(settings.kafka.topic_prefix).controls
     count, console, outage = 0, ResultConsole(), OutageReporter()
     active, known_offsets = await active_pauses(settings)
@@ -228,13 +229,13 @@ def try_out(
 
 async def _try_answer(settings: Settings, seconds: float) -> Verdict:
     """Return the verdict on the test answer; raises CommandFailed if it does not arrive in time."""
-    outgoing = await open_encoder(settings, ChatbotAnswer, "try")
     name = f"truthgate-try-{uuid.uuid4().hex}"
     answer = ChatbotAnswer(name, name, _TEST_QUESTION, _TEST_ANSWER, utc_now())
     async with open_topics(settings.kafka, *Topics(settings.kafka.topic_prefix).outputs) as (reader, log):
+        outgoing = await open_encoder(settings, ChatbotAnswer, "try")
         reader.read_from(log.end_offsets)
         await send_each(settings, [outgoing(answer)])
-        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        codec = create_codec(settings)
         try:
             async with asyncio.timeout(seconds), aclosing(reader.follow()) as batches:
                 async for records in batches:

@@ -11,13 +11,14 @@ from typing import Any, Final, TypeAlias, TypeVar
 from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
-from schemas import ChatbotAnswer, Codec, EncodeError, KnowledgeDocument
+from schemas import ChatbotAnswer, EncodeError, KnowledgeDocument
 from streams.cli.command_files import aiter_in_thread
 from streams.cli.command_output import CommandFailed, InputErrors, SourceLocation, UsageError, say
 from streams.delivery.keyed_executor import KeyedExecutor
 from streams.delivery.publisher import Publisher
 from streams.kafka.kafka_clients import CredentialsRefused, ServiceUnreachable, check_reachable, open_producer
 from streams.kafka.kafka_records import Headers, event_headers
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_identity import describe_topic
 from streams.kafka.topic_reader import Offsets, ReachabilityCheck, TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics, message_limits
@@ -302,7 +303,7 @@ async def open_encoder(
 
     ``record_type`` will be encoded; ``source`` is the command, for the headers. Raises RegistryUnreachable.
     """
-    codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+    codec = create_codec(settings)
     await codec.prepare(record_type)
     topics = Topics(settings.kafka.topic_prefix)
 

@@ -15,13 +15,14 @@ from typing import Literal, TypeVar
 
 import httpx2
 
-from schemas import BadLine, ChatbotAnswer, Codec, KnowledgeDocument, read_jsonl
+from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, read_jsonl
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
 from streams.cli.stream_commands import decode_verdict
 from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, publish, send_all
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import ENV_PREFIX, Settings, variable_name
 
@@ -208,7 +209,7 @@ async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float,
 
 async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
     """Add verdicts and dead letters to the board until it is complete."""
-    topics, codec = Topics(settings.kafka.topic_prefix), Codec()
+    topics, codec = Topics(settings.kafka.topic_prefix), create_codec(settings)
     show(board, None)
     followed = follow(
         settings.kafka, *topics.outputs, topics.dead_letters, period=TimeRange(from_beginning=True)
