@@ -144,7 +144,7 @@ class ArchivedLetter:
         That is ``answers`` unless the letter names another input topic.
         """
         named = self.reason(header.TOPIC)
-        topic = named if named in {topics.documents, topics.ratings} else topics.answers
+        topic = named if named in {topics.documents, topics.reviews} else topics.answers
         headers = tuple(
             (name, value)
             for name, value in self.headers

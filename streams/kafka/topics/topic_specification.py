@@ -14,7 +14,7 @@ class Topics:
     Attributes:
         answers: input: the chatbot's answers, keyed by conversation.
         documents: input: the help documents, compacted, keyed by document.
-        ratings: input: reviewers' ratings, keyed by answer.
+        reviews: input and output: what people decided, keyed by conversation; kept for ever.
         controls: internal: operators' pauses of automatic sending, compacted, one partition.
         auto_send: output: verdicts on answers that may be sent.
         review: output: verdicts on answers that need a review first.
@@ -32,7 +32,7 @@ class Topics:
     def __init__(self, prefix: str = "") -> None:
         self.answers: Final = f"{prefix}answers"
         self.documents: Final = f"{prefix}documents"
-        self.ratings: Final = f"{prefix}ratings"
+        self.reviews: Final = f"{prefix}reviews"
         self.controls: Final = f"{prefix}controls"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
@@ -41,7 +41,7 @@ class Topics:
         self.rate_alerts: Final = f"{prefix}hallucination-alerts"
         self.rates_state: Final = f"{prefix}hallucination-rates.state"
         self.dead_letters: Final = f"{prefix}answers.dead-letters"
-        self.inputs: Final = (self.answers, self.documents, self.ratings)
+        self.inputs: Final = (self.answers, self.documents, self.reviews)
         self.outputs: Final = (self.auto_send, self.review, self.blocked)
         self.rate_topics: Final = (self.rate_alerts, self.rates_state)
         self.all: Final = (*self.inputs, self.controls, *self.outputs, self.rates, self.dead_letters)
@@ -157,6 +157,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
         topics.documents: _compacted(),
+        topics.reviews: {"cleanup.policy": "delete", "retention.ms": "-1"},
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),
     }
