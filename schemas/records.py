@@ -276,8 +276,8 @@ class Review:
 
     ``outcome`` is ``send``, ``send_edited``, ``reject``, ``expired``, or ``none`` for a rating alone. The
     first record on the partition with another outcome than ``none`` counts for its verdict. ``text`` is what
-    is sent instead of the answer, with ``send_edited`` alone. ``source`` is ``desk``, ``known_answer`` or ``external``.
-    ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
+    is sent instead of the answer, with ``send_edited`` alone. ``source`` is ``desk``, ``known_answer`` or
+    ``external``. ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
     """
 
     review_id: Identifier
