@@ -1,4 +1,4 @@
-"""The first install, step by step as docs/deploy.md shows it, as far as there is neither a registry nor a cluster."""
+"""The first install as docs/deploy.md shows it, as far as it goes without a registry and a cluster."""
 
 import os
 import shlex
