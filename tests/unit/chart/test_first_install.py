@@ -13,8 +13,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from docs.generate.site.site_pages import ROOT
 from tests.support.charts import Resource, config_file, only
+from tests.support.checkout import linked_checkout
 from tests.support.kubernetes_tools import kubernetes_tool
 from tests.support.site import blocks, blocks_of, command_lines, text_of
 
@@ -81,18 +81,10 @@ class FirstInstall:
         return done.stdout
 
 
-def checkout(folder: Path) -> Path:
-    """Make a folder look like the checkout, so that what is written there is not written here."""
-    for path in ROOT.iterdir():
-        if path.name not in {".git", ".venv", "dist"}:
-            (folder / path.name).symlink_to(path)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> FirstInstall:
     """Do everything that the page shows, in its order."""
-    done = FirstInstall(checkout(tmp_path_factory.mktemp("checkout")))
+    done = FirstInstall(linked_checkout(tmp_path_factory.mktemp("first") / "checkout"))
     for block in blocks_of(PAGE):
         if block.language == "yaml":
             (done.folder / "values.yaml").write_text(block.text, "utf-8")
@@ -149,7 +141,7 @@ def test_pip_installs_from_the_checkout_what_a_page_says(page: str, tmp_path: Pa
         for line in command_lines(block.text)
         if line.startswith("pip install")
     )
-    FirstInstall(checkout(tmp_path)).step(f"python3 -m {command} --dry-run --no-deps")
+    FirstInstall(linked_checkout(tmp_path / "checkout")).step(f"python3 -m {command} --dry-run --no-deps")
 
 
 def test_no_page_takes_truthgate_from_where_it_is_not(installed: FirstInstall) -> None:
