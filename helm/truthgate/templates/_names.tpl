@@ -50,10 +50,10 @@ the workers. What chooses pods wins over users' labels, these over the rest, and
 {{- toYaml (merge $own (include "truthgate.podLabels" . | fromYaml)) -}}
 {{- end -}}
 
-{{/* The metadata that all resources have: (dict "root" $ "component" "worker" "name" ... "labels" ... "annotations" ...). */}}
+{{/* The metadata of a resource: (dict "root" $ "component" "worker" "name" ...), and perhaps namespace, labels, annotations. */}}
 {{- define "truthgate.metadata" -}}
 name: {{ .name | quote }}
-namespace: {{ .root.Release.Namespace | quote }}
+namespace: {{ .namespace | default .root.Release.Namespace | quote }}
 labels:
   {{- include "truthgate.labels" . | nindent 2 }}
 {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
@@ -71,14 +71,11 @@ annotations:
 {{- end -}}
 
 {{- define "truthgate.image" -}}
-{{- include "truthgate.imageOf" (dict "image" .Values.image "tag" (default .Chart.AppVersion .Values.image.tag)) -}}
+{{- include "truthgate.imageOf" (dict "root" $ "image" .Values.image "tag" (default .Chart.AppVersion .Values.image.tag)) -}}
 {{- end -}}
 
-{{/* An image by its digest, or else by its tag. */}}
+{{/* An image by its digest or else by its tag: (dict "root" $ "image" .Values.image "tag" ...). */}}
 {{- define "truthgate.imageOf" -}}
-{{- if .image.digest -}}
-{{ .image.repository }}@{{ .image.digest }}
-{{- else -}}
-{{ .image.repository }}:{{ .tag }}
-{{- end -}}
+{{- with .root.Values.global.imageRegistry | default .image.registry }}{{ . }}/{{ end -}}
+{{ .image.repository }}{{ .image.digest | empty | ternary (printf ":%s" .tag) (printf "@%s" .image.digest) }}
 {{- end -}}

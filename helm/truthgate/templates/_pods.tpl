@@ -139,6 +139,36 @@ securityContext:
 {{- end }}
 {{- end -}}
 
+{{/* What all containers have in common: (dict "root" $ "args" (list "worker") "resources" ...). */}}
+{{- define "truthgate.container" -}}
+image: {{ include "truthgate.image" .root | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: {{ toJson .args }}
+{{- with .root.Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+resources:
+  {{- toYaml .resources | nindent 2 }}
+securityContext:
+  {{- toYaml .root.Values.securityContext | nindent 2 }}
+{{- end -}}
+
+{{/* A pod that runs one command: (dict "root" $ "name" <that of ConfigMap and Secret> "component" "test" "args" (list ...)). */}}
+{{- define "truthgate.commandPod" -}}
+restartPolicy: Never
+{{ include "truthgate.podCommon" .root }}
+containers:
+  - name: {{ .component }}
+    {{- include "truthgate.container" (merge (dict "resources" .root.Values.topics.job.resources) .) | nindent 4 }}
+    env:
+      {{- include "truthgate.env" . | nindent 6 }}
+    volumeMounts:
+      {{- include "truthgate.volumeMounts" .root | nindent 6 }}
+volumes:
+  {{- include "truthgate.volumes" . | nindent 2 }}
+{{- end -}}
+
 {{/* What asks a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
 {{- define "truthgate.probe" -}}
 {{- $probe := .probe -}}
@@ -159,41 +189,16 @@ httpGet:
 {{ toYaml $probe }}
 {{- end -}}
 
-{{/* The ServiceAccount of a pod that may run before the chart's own is there. */}}
-{{- define "truthgate.earlyServiceAccount" -}}
-{{- if and (not .Values.serviceAccount.create) .Values.serviceAccount.name -}}
-serviceAccountName: {{ .Values.serviceAccount.name | quote }}
-{{- end -}}
-{{- end -}}
-
 {{/*
-Requests and limits of a worker: those of the values, and what follows from the settings for what they leave out. What
-follows is never more asked for than is allowed, which Kubernetes would refuse.
+Requests and limits of a worker: those of the values, and for the rest what follows from the settings. A request
+follows a limit that is set, as in Kubernetes.
 */}}
 {{- define "truthgate.resources" -}}
 {{- $memory := printf "%dMi" (include "truthgate.memoryMiB" . | int) -}}
 {{- $cpu := printf "%dm" (add (mul 1000 (include "truthgate.processes" . | int)) 250) -}}
-{{- $requests := dict "cpu" $cpu "memory" $memory -}}
-{{- $limits := dict "memory" $memory -}}
-{{- range $name, $limit := .Values.resources.limits | default dict -}}
-{{- $derived := get $requests $name -}}
-{{- if and $derived (lt (include "truthgate.quantity" $limit | float64) (include "truthgate.quantity" $derived | float64)) -}}
-{{- $_ := set $requests $name $limit -}}
-{{- end -}}
-{{- end -}}
-{{- with dig "requests" "memory" "" .Values.resources -}}
-{{- if gt (include "truthgate.quantity" . | float64) (include "truthgate.quantity" $memory | float64) -}}
-{{- $_ := set $limits "memory" . -}}
-{{- end -}}
-{{- end -}}
-{{- toYaml (mergeOverwrite (dict "requests" $requests "limits" $limits) (deepCopy .Values.resources)) -}}
-{{- end -}}
-
-{{/* A quantity of Kubernetes as a number. */}}
-{{- define "truthgate.quantity" -}}
-{{- $units := dict "m" 0.001 "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
-{{- $number := toString . | regexFind "^[0-9.]+" | float64 -}}
-{{- toString . | regexFind "[A-Za-z]*$" | get $units | default 1 | float64 | mulf $number -}}
+{{- $requests := merge (pick (.Values.resources.limits | default dict) "cpu" "memory") (dict "cpu" $cpu "memory" $memory) -}}
+{{- $derived := dict "requests" $requests "limits" (dict "memory" $memory) -}}
+{{- toYaml (mergeOverwrite $derived (deepCopy .Values.resources)) -}}
 {{- end -}}
 
 {{/* The memory of a worker; the README says which of these figures were measured, and how. */}}

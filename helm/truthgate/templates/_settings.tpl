@@ -76,51 +76,10 @@
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* The settings as TOML: tables by their headings, JSON's values, which TOML has too, and objects in lists in one line. */}}
-{{- define "truthgate.toml" -}}
-{{- $path := .path -}}
-{{- range $key, $value := .table -}}
-{{- if not (or (kindIs "map" $value) (kindIs "invalid" $value)) }}
-{{ include "truthgate.tomlKey" $key }} = {{ include "truthgate.tomlValue" $value }}
-{{- end -}}
-{{- end -}}
-{{- range $key, $value := .table -}}
-{{- if kindIs "map" $value }}
-{{- $inner := append $path (include "truthgate.tomlKey" $key) }}
-
-[{{ join "." $inner }}]
-{{- include "truthgate.toml" (dict "path" $inner "table" $value) }}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{- define "truthgate.tomlKey" -}}
-{{- regexMatch "^[A-Za-z0-9_-]+$" . | ternary . (toJson .) -}}
-{{- end -}}
-
-{{- define "truthgate.tomlValue" -}}
-{{- if kindIs "map" . -}}
-{{- $members := list -}}
-{{- range $key, $value := . -}}
-{{- if not (kindIs "invalid" $value) -}}
-{{- $members = append $members (printf "%s = %s" (include "truthgate.tomlKey" $key) (include "truthgate.tomlValue" $value)) -}}
-{{- end -}}
-{{- end -}}
-{ {{- join ", " $members -}} }
-{{- else if kindIs "slice" . -}}
-{{- $members := list -}}
-{{- range . -}}
-{{- $members = append $members (include "truthgate.tomlValue" .) -}}
-{{- end -}}
-[{{ join ", " $members }}]
-{{- else -}}
-{{- toJson . -}}
-{{- end -}}
-{{- end -}}
-
+{{/* The configuration file. Helm reads every number of the values as a float, and truthgate takes 6.0 for 6. */}}
 {{- define "truthgate.configFile" -}}
-# Written by the chart; the settings stand in its values.
-{{- include "truthgate.toml" (dict "path" list "table" (include "truthgate.settings" . | fromJson)) }}
+# Written by the chart from its values.
+{{ include "truthgate.settings" . | fromJson | toToml }}
 {{- end -}}
 
 {{/* The drain budget: within it everything in work has its verdict and is committed. */}}
