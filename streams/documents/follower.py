@@ -17,7 +17,7 @@ from streams.documents.versions import BadDocument, VersionedDocument, read_chan
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics
-from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure, loggable_reason
+from streams.observability.failures import InfrastructureFailure, exit_code, loggable_reason
 from streams.settings import Settings
 
 
@@ -240,7 +240,7 @@ class DocumentFollower:
         except (KafkaError, ServiceUnreachable) as error:
             self._fail(DocumentsLost(_unreadable(self._topic, error)))
         except Exception as error:  # noqa: BLE001 - any failure must reach the worker
-            lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", EXIT_SOFTWARE)
+            lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", exit_code(error))
             lost.__cause__ = error
             self._fail(lost)
 

@@ -30,6 +30,7 @@ from streams.observability.failures import (
     EXIT_INVALID_SETTINGS,
     EXIT_SOFTWARE,
     InfrastructureFailure,
+    exit_code,
     loggable_reason,
 )
 from streams.observability.health import Health
@@ -126,7 +127,7 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
         case KafkaError():
             return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
         case _:
-            return InfrastructureFailure(loggable_reason(failure), EXIT_SOFTWARE)
+            return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
 
 def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
