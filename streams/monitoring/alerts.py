@@ -188,6 +188,8 @@ def while_kafka_answers(deployment: Deployment, series: str, window: float) -> s
 #: Fewer in a quarter of an hour are a hiccup: what fails is retried automatically.
 _FAILURES = 3
 _QUARTER_SECONDS = 900.0
+#: The worker tries again every half minute; each attempt counts.
+_STEPPED_DOWN = 'error_type{}"unreadable_verdict"'
 #: Clocks of hosts differ by less (seconds).
 _AHEAD = 60
 
@@ -264,7 +266,18 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
         "and their alerts stall. Answers are still judged.",
     )
-    failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
+    stepped_down = increase("truthgate_rates_failures_total", _STEPPED_DOWN.format("="), minutes=5)
+    yield AlertingRule(
+        name="TruthgateRatesUnreadable",
+        expression=f"{stepped_down} >= {_FAILURES}",
+        severity="critical",
+        summary="The worker that counts the rates cannot read a verdict",
+        description="A verdict has a schema that this worker does not know, such as that of a newer release. "
+        "It does not skip it: hallucination rates and their alerts stall until a worker that can read it "
+        "leads, or the schema is on the topic schemas. Answers are still judged.",
+    )
+    others = _STEPPED_DOWN.format("!=")
+    failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS, others)
     failures = deployment.aggregate("sum", while_kafka_answers(deployment, failures, _QUARTER_SECONDS))
     yield AlertingRule(
         name="TruthgateRatesFailing",

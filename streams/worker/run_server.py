@@ -11,8 +11,9 @@ from functools import partial
 
 import structlog
 
-from schemas import Codec, KnowledgeDocument, RegistryUnreachable
+from schemas import KnowledgeDocument, RegistryUnreachable
 from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.observability.failures import InfrastructureFailure
 from streams.observability.health import Health
@@ -140,8 +141,8 @@ async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[
         return
     topics = Topics(settings.kafka.topic_prefix)
     checks = await check_topics(settings, any_partitions=True)
-    refuse_wrong_topics([each for each in checks if each.spec.name in topics.outputs])
-    codec = Codec(settings.encoding.schema_registry_url)
+    refuse_wrong_topics([each for each in checks if each.spec.name in (*topics.outputs, topics.schemas)])
+    codec = create_codec(settings)
     await codec.prepare()
     async with worker_components.open_request_publisher(settings, codec, traces) as publisher:
         yield publisher

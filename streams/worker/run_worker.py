@@ -17,7 +17,7 @@ from aiokafka.errors import InvalidSessionTimeoutError, KafkaError
 from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
-from schemas import Codec, RegistryUnreachable
+from schemas import RegistryUnreachable
 from streams.delivery.faust_consumer import SafeConsumer
 from streams.delivery.publisher import max_settling_seconds
 from streams.documents.company_terms import TermsUpdater, check_terms_file
@@ -25,6 +25,7 @@ from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.observability.failures import (
     EXIT_INVALID_SETTINGS,
@@ -161,7 +162,7 @@ async def _run(settings: Settings) -> None:
         if settings.web.verdicts.are_served_by_workers:
             verdicts.add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.web))
-        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        codec = create_codec(settings)
         await codec.prepare()
         publisher = await stack.enter_async_context(worker_components.open_publisher(settings))
         health.set_waiting_for("the pauses of sending")

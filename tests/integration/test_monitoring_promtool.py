@@ -553,6 +553,16 @@ def test_what_fails_again_and_again_is_told_and_what_failed_once_is_not(
     play(rules, {series: "0x9 0+1x9 9x40"}, [Fires(16, name, "job", ("truthgate",)), Fires(50, name, "job")])
 
 
+def test_a_leader_that_cannot_read_a_verdict_pages_somebody_and_is_told_by_that_alone(rules: Path) -> None:
+    labels = 'error_type="unreadable_verdict", job="truthgate", instance="a"'
+    series = {f"truthgate_rates_failures_total{{{labels}}}": "0x9 0+2x20 40x40"}
+    name = "TruthgateRatesUnreadable"
+    play(
+        rules, series, [Fires(9, name, "job"), Fires(15, name, values=("critical",)), Fires(45, name, "job")]
+    )
+    play(rules, series, [Fires(20, "TruthgateRatesFailing", "job")])
+
+
 def test_bad_documents_are_told(rules: Path) -> None:
     series = {'truthgate_bad_documents_total{job="truthgate", instance="a"}': "0x9 1x40"}
     name = "TruthgateBadDocuments"

@@ -47,6 +47,7 @@ class Channel:
         record_type: the record; None: not a record of the contract; see ``about``.
         headers: those that are written.
         json: whether JSON is read, too, where ``encoding.json_input`` is on.
+        content_type: of the values, where there is no ``record_type``.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Channel:
     record_type: type[Record] | None
     headers: tuple[Header, ...] = ()
     json: bool = False
+    content_type: str = "application/octet-stream"
 
 
 def channels(topics: Topics) -> tuple[Channel, ...]:
@@ -144,6 +146,17 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
         "The original's key: any bytes, or none.",
         None,
         DEAD_LETTER,
+    )
+    yield Channel(
+        "schemas",
+        topics.schemas,
+        Direction.OUT,
+        "Avro schemas of all records on the other topics",
+        "Whoever writes the single-object encoding publishes the schemas of its records here first. "
+        "The value is the schema as JSON. Compacted, one partition; nothing deletes a schema.",
+        "The schema's fingerprint: 16 hexadecimal digits, in the order of the bytes in a value.",
+        None,
+        content_type="application/json",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,9 +24,8 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.command_output import UsageError, printable
-from streams.cli.record_sender import OutgoingRecord
-from streams.cli.topic_reading import open_topics
+from streams.cli.command_output import UsageError
+from streams.cli.topic_access import OutgoingRecord, open_topics
 from streams.delivery import dead_letters as header
 from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
 from streams.kafka.kafka_records import Headers
@@ -96,23 +95,14 @@ class ArchivedLetter:
         return sha256(repr((origin, content)).encode()).digest()
 
     @property
-    def location_only(self) -> ArchivedLetter:
-        """The letter without its content: all values together may exceed the memory."""
-        return ArchivedLetter(self.partition, self.offset, None, None, ())
+    def at(self) -> LetterLocation:
+        """The partition and offset in the topic."""
+        return self.partition, self.offset
 
     @property
     def failed_twice(self) -> bool:
         """Whether it was replayed, and failed again for the same reason."""
         return self.reason(header.REPEATED) not in {"", "0"}
-
-    def is_from(self, topic: str) -> bool:
-        """Return whether the record came from this topic."""
-        return self.reason(header.TOPIC) == topic
-
-    @property
-    def has_value(self) -> bool:
-        """Whether the letter has the original value, and not only its size and hash."""
-        return not self.reason(header.VALUE_BYTES)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the value as JSON."""
@@ -131,18 +121,8 @@ class ArchivedLetter:
             "failed_twice": self.failed_twice,
         }
 
-    @property
-    def summary(self) -> str:
-        """Location, stage, class and key in one line."""
-        key = "no key" if self.key is None else f"key {self.key.decode('utf-8', 'replace')}"
-        reason = " ".join(filter(None, (self.reason(header.STAGE), self.reason(header.ERROR_CLASS))))
-        return printable(f"{self.location}  {reason or 'no reason'}  {key}")
-
     def to_record(self, topics: Topics) -> OutgoingRecord:
-        """Return the original record, for the topic it came from.
-
-        That is ``answers`` unless the letter names another input topic.
-        """
+        """Return the original record for its topic: ``answers``, unless the letter names another input."""
         named = self.reason(header.TOPIC)
         topic = named if named in {topics.documents, topics.ratings} else topics.answers
         headers = tuple(
@@ -154,14 +134,9 @@ class ArchivedLetter:
 
 
 class LetterFilter:
-    """Selects letters by stage and location, and knows which given locations had none.
+    """Selects letters by stage and location; ``unmatched`` are the given locations that had none.
 
-    Args:
-        stages: the stages at which letters failed; none selects all.
-        locations: ``PARTITION:OFFSET`` of letters; none selects all.
-
-    Raises:
-        UsageError: a location is malformed.
+    No ``stages`` and no ``locations`` (``PARTITION:OFFSET``) select all. Raises UsageError if one is bad.
     """
 
     def __init__(self, stages: Sequence[Stage], locations: Sequence[str] = ()) -> None:
@@ -171,22 +146,16 @@ class LetterFilter:
             if not (found := _LOCATION.fullmatch(each)):
                 raise UsageError(f"--at {each}: expected PARTITION:OFFSET of a dead letter, e.g. 0:12")
             self._locations.add((int(found[1]), int(found[2])))
-        self._unmatched = set(self._locations)
+        self.unmatched = set(self._locations)
 
     def __call__(self, letter: ArchivedLetter) -> bool:
         """Return whether the filter selects this letter."""
-        at = (letter.partition, letter.offset)
-        if self._locations and at not in self._locations:
+        if self._locations and letter.at not in self._locations:
             return False
         selected = not self._stages or letter.reason(header.STAGE) in self._stages
         if selected:
-            self._unmatched.discard(at)
+            self.unmatched.discard(letter.at)
         return selected
-
-    @property
-    def unmatched(self) -> list[LetterLocation]:
-        """The given locations without a selected letter, sorted."""
-        return sorted(self._unmatched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +168,15 @@ class OffsetSet:
     def __contains__(self, offset: int) -> bool:
         return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
 
-    def plus(self, offsets: Iterable[int]) -> OffsetSet:
-        """Return the set with these offsets added."""
-        return self.plus_ranges((offset, offset) for offset in offsets)
-
-    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
+    def plus(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
         """Return the set with these ranges (first, last) added."""
-        (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
-        return OffsetSet(last + 1, tuple(beyond))
+        joined = [[0, self.position - 1]]
+        for first, last in sorted([*self.beyond, *ranges]):
+            if first > joined[-1][1] + 1:
+                joined.append([first, last])
+            joined[-1][1] = max(joined[-1][1], last)
+        (_, end), *beyond = joined
+        return OffsetSet(end + 1, tuple((first, last) for first, last in beyond))
 
     @property
     def metadata(self) -> str:
@@ -228,19 +198,7 @@ class OffsetSet:
         if not _RANGES.fullmatch(metadata):
             return cls(position)
         bounds = (part.split("-") for part in metadata.split(",") if part)
-        return cls(position).plus_ranges((int(each[0]), int(each[-1])) for each in bounds)
-
-
-def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join sorted ranges that touch or overlap."""
-    rest = iter(ranges)
-    first, last = next(rest)
-    for start, end in rest:
-        if start > last + 1:
-            yield first, last
-            first, last = start, end
-        last = max(last, end)
-    yield first, last
+        return cls(position).plus((int(each[0]), int(each[-1])) for each in bounds)
 
 
 class LetterAction(StrEnum):
@@ -250,69 +208,54 @@ class LetterAction(StrEnum):
     DISCARDED = "dead-letters-discard"
 
 
+@dataclass(frozen=True, slots=True)
 class DeadLetterArchive:
-    """A snapshot of the dead-letter topic, with what was done with its letters.
+    """A snapshot of the dead-letter topic, with what was ``done`` with its letters, by partition.
 
-    Args:
-        reader: of the topic, with a consumer of the group of ``action``.
-        log: the offsets of the snapshot.
-        done: the offsets of letters that were replayed or discarded, by partition.
-        action: what :meth:`remember` stores.
+    The consumer of the ``reader`` is in the group of ``action``, which :meth:`remember` stores.
     """
 
-    def __init__(
-        self,
-        reader: TopicReader,
-        log: TopicSnapshot,
-        done: Mapping[LetterAction, dict[int, OffsetSet]],
-        action: LetterAction,
-    ) -> None:
-        self._reader = reader
-        self._log = log
-        self._replayed = done[LetterAction.REPLAYED]
-        self._discarded = done[LetterAction.DISCARDED]
-        self._remembered = done[action]
+    reader: TopicReader
+    log: TopicSnapshot
+    done: Mapping[LetterAction, dict[int, OffsetSet]]
+    action: LetterAction
 
     async def letters(self, *, include_replayed: bool = True) -> AsyncGenerator[ArchivedLetter, None]:
-        """Yield the letters that were not discarded, in order within a partition.
-
-        Raises KafkaError, ServiceUnreachable.
-        """
-        skipped = [self._discarded] if include_replayed else [self._discarded, self._replayed]
+        """Yield the letters that were not discarded, in order within a partition; raises as open_archive."""
+        actions = (LetterAction.DISCARDED,) if include_replayed else LetterAction
+        skipped = [self.done[each] for each in actions]
         begins = {
             at: max(begin, *(each[at.partition].position for each in skipped))
-            for at, begin in self._log.beginning_offsets.items()
+            for at, begin in self.log.beginning_offsets.items()
         }
-        async with aclosing(self._reader.read_between(begins, self._log.end_offsets)) as batches:
+        async with aclosing(self.reader.read_between(begins, self.log.end_offsets)) as batches:
             async for records in batches:
                 for letter in map(ArchivedLetter.of, records):
                     if not any(letter.offset in each[letter.partition] for each in skipped):
                         yield letter
 
-    def was_replayed(self, letter: ArchivedLetter) -> bool:
-        """Return whether this letter was replayed before."""
-        return letter.offset in self._replayed[letter.partition]
-
-    def was_replayed_at(self, location: LetterLocation) -> bool:
+    def was_replayed(self, location: LetterLocation) -> bool:
         """Return whether this location has a letter that was replayed before."""
         partition, offset = location
-        for at, begin in self._log.beginning_offsets.items():
-            if at.partition == partition and begin <= offset < self._log.end_offsets[at]:
-                return offset in self._replayed[partition]
-        return False
+        exists = any(
+            at.partition == partition and begin <= offset < self.log.end_offsets[at]
+            for at, begin in self.log.beginning_offsets.items()
+        )
+        return exists and offset in self.done[LetterAction.REPLAYED][partition]
 
-    async def remember(self, letters: Iterable[ArchivedLetter]) -> None:
-        """Commit that the action was done with these letters."""
-        offsets: dict[int, list[int]] = {}
-        for letter in letters:
-            offsets.setdefault(letter.partition, []).append(letter.offset)
+    async def remember(self, locations: Iterable[LetterLocation]) -> None:
+        """Commit that the action was done with the letters at these locations."""
+        offsets: dict[int, list[tuple[int, int]]] = {}
+        for partition, offset in locations:
+            offsets.setdefault(partition, []).append((offset, offset))
         commit = {}
-        for at in self._log.end_offsets:
+        for at in self.log.end_offsets:
             if more := offsets.get(at.partition):
-                done = self._remembered[at.partition] = self._remembered[at.partition].plus(more)
+                done = self.done[self.action][at.partition].plus(more)
+                self.done[self.action][at.partition] = done
                 commit[at] = OffsetAndMetadata(done.position, done.metadata)
         if commit:
-            await self._reader.consumer.commit(commit)
+            await self.reader.consumer.commit(commit)
 
 
 @asynccontextmanager
@@ -326,15 +269,11 @@ async def open_archive(
     async with open_topics(kafka, topic, group_id=groups[action]) as (reader, log):
         done = {}
         for each, group in groups.items():
-            committed = await _committed(kafka, group, list(log.end_offsets))
-            done[each] = {at.partition: _offsets(committed.get(at)) for at in log.end_offsets}
+            done[each] = {at.partition: OffsetSet() for at in log.end_offsets}
+            for at, commit in (await _committed(kafka, group, list(log.end_offsets))).items():
+                if commit.offset >= 0:
+                    done[each][at.partition] = OffsetSet.from_commit(commit.offset, commit.metadata or "")
         yield DeadLetterArchive(reader, log, done, action)
-
-
-def _offsets(committed: OffsetAndMetadata | None) -> OffsetSet:
-    if committed is None or committed.offset < 0:
-        return OffsetSet()
-    return OffsetSet.from_commit(committed.offset, committed.metadata or "")
 
 
 async def _committed(
