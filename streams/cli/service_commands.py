@@ -17,7 +17,7 @@ from streams.cli.common_options import (
 from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
-from streams.settings import load_settings
+from streams.settings import InvalidSettings, load_settings
 
 #: Shorter than the timeout of health checks; a worker answers in milliseconds.
 _HEALTH_TIMEOUT_SECONDS = 5.0
@@ -34,9 +34,13 @@ def worker(config: ConfigFile = None) -> None:
 
     Example: `TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS=kafka:9092 truthgate worker --config truthgate.toml`
     """
-    settings = load_settings(config)
-    from streams.worker.run_worker import run_worker  # noqa: PLC0415 - Faust and the scorer take a second to import
+    # Faust and the scorer take a second to import.
+    from streams.worker.run_worker import report_invalid_settings, run_worker  # noqa: PLC0415
 
+    try:
+        settings = load_settings(config)
+    except InvalidSettings as error:
+        raise typer.Exit(report_invalid_settings(error)) from error
     raise typer.Exit(run_worker(settings))
 
 

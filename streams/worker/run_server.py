@@ -33,6 +33,7 @@ from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker import worker_components
 from streams.worker.process_lifetime import (
     end_process,
+    failed_start,
     send_heartbeats,
     stop_signals,
     wait_for_first,
@@ -54,18 +55,17 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
         settings: as :func:`server_settings` gives them.
         documents: what answers are judged against that bring no context of their own.
 
-    Raises:
+    Raises, where log lines are text for a person:
         InvalidSettings: something is set up wrong, such as a port that is taken.
         ServiceUnreachable: a cluster is named, or a schema registry, and does not answer at the start.
     """
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings, documents))
-    except InfrastructureFailure as failure:
-        log.critical("server_failed", reason=str(failure), exit_code=failure.exit_code)
-        return failure.exit_code
-    except RegistryUnreachable as failure:
-        raise ServiceUnreachable(str(failure)) from failure
+    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+        failed = failed_start(failure, settings.log)
+        log.critical("server_failed", reason=str(failed), exit_code=failed.exit_code)
+        return failed.exit_code
     return 0
 
 

@@ -6,6 +6,7 @@ answer needs. The last one acknowledges nothing, so nothing is lost.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
@@ -30,6 +31,7 @@ from streams.observability.failures import (
     EXIT_INVALID_SETTINGS,
     EXIT_SOFTWARE,
     InfrastructureFailure,
+    exit_code,
     loggable_reason,
 )
 from streams.observability.health import Health
@@ -40,7 +42,7 @@ from streams.pipeline.intake import Intake, OutcomePublisher
 from streams.pipeline.traces import AnswerTraces
 from streams.rates.leader_thread import rate_leader_thread
 from streams.search.service import Retrieval
-from streams.settings import InvalidSettings, Settings
+from streams.settings import InvalidSettings, LogSettings, Settings
 from streams.web import create_web_app, page_url, serve
 from streams.web.verdict_endpoint import VerdictEndpoint
 from streams.worker import worker_components
@@ -48,6 +50,7 @@ from streams.worker.faust_application import TruthgateApp, create_app
 from streams.worker.preflight import recheck_groups_later, run_preflight_checks
 from streams.worker.process_lifetime import (
     end_process,
+    failed_start,
     failure_callback,
     send_heartbeats,
     stop_signals,
@@ -75,19 +78,34 @@ _REWIND_SECONDS = 5.0
 def run_worker(settings: Settings) -> int:
     """Run a worker until a signal stops it, and return the exit code: 0 for a clean stop.
 
-    Raises:
+    Raises, where log lines are text for a person:
         InvalidSettings: a setting is wrong, or for example a topic is missing.
         ServiceUnreachable: Kafka or the schema registry does not respond at the start.
     """
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings))
-    except InfrastructureFailure as failure:
-        log.critical("worker_failed", reason=str(failure), exit_code=failure.exit_code)
-        return failure.exit_code
-    except RegistryUnreachable as failure:
-        raise ServiceUnreachable(str(failure)) from failure
+    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+        return _report_failed_start(failure, settings.log)
     return 0
+
+
+def report_invalid_settings(error: InvalidSettings) -> int:
+    """Log settings that cannot be loaded, and return the exit code.
+
+    Of these settings only the variable ``TRUTHGATE_LOG__FORMAT`` counts. Raises the error instead if a person
+    reads the log.
+    """
+    wanted = os.environ.get("TRUTHGATE_LOG__FORMAT", "").lower()
+    settings = LogSettings.model_validate({"format": wanted} if wanted in ("json", "console") else {})
+    configure_logging(settings)
+    return _report_failed_start(error, settings)
+
+
+def _report_failed_start(failure: Exception, settings: LogSettings) -> int:
+    failed = failed_start(failure, settings)
+    log.critical("worker_failed", reason=str(failed), exit_code=failed.exit_code)
+    return failed.exit_code
 
 
 def end_at_once(failure: BaseException) -> None:
@@ -110,7 +128,7 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
         case KafkaError():
             return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
         case _:
-            return InfrastructureFailure(loggable_reason(failure), EXIT_SOFTWARE)
+            return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
 
 def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

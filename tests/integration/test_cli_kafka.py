@@ -62,7 +62,7 @@ def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, t
 
 
 def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings) -> None:
-    done = truthgate("worker", environment=variables(settings))
+    done = truthgate("worker", environment={**variables(settings), "TRUTHGATE_LOG__FORMAT": "console"})
     assert done.returncode == 2
     first, last = done.stderr.splitlines()
     assert first.startswith("truthgate: 12 of 12 topics are missing: ")

@@ -20,6 +20,7 @@ from streams.documents.store import DocumentStore, StoreFailed
 from streams.documents.store_file import DATABASE_NAME, LAYOUT_VERSION, check_writable, not_usable
 from streams.documents.versions import DocumentChange
 from streams.kafka.topic_identity import TopicIdentity
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import InvalidSettings
 
 ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
@@ -393,3 +394,4 @@ def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
     full.sqlite_errorname = "SQLITE_FULL"
     assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
     assert str(StoreFailed(full)).endswith("the document store failed: no space left")
+    assert StoreFailed(full).exit_code == EXIT_UNREACHABLE
