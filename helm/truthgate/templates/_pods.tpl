@@ -1,4 +1,4 @@
-{{/* Where each secret setting is, in JSON: (dict "root" $ "name" <that of the chart's own Secret>). */}}
+{{/* The Secret and key of each secret setting, in JSON: (dict "root" $ "name" <of the chart's own Secret>). */}}
 {{- define "truthgate.secrets" -}}
 {{- $secrets := dict -}}
 {{- range $setting, $_ := .root.Values.secrets.values -}}
@@ -7,7 +7,7 @@
 {{- toJson (merge (deepCopy .root.Values.secrets.existing) $secrets) -}}
 {{- end -}}
 
-{{/* Variables of all containers: (dict "root" $ "name" <that of ConfigMap and Secret>). */}}
+{{/* Environment variables of all containers: (dict "root" $ "name" <of ConfigMap and Secret>). */}}
 {{- define "truthgate.env" -}}
 {{- $secrets := include "truthgate.secrets" . | fromJson -}}
 - name: TRUTHGATE_CONFIG
@@ -32,8 +32,8 @@
 {{- end -}}
 
 {{/*
-Refuse variables of users for what the chart says already or makes something of: names that two releases may not share,
-ports, times and memory would be other than it takes them to be. (dict "root" $ "secrets" <those of truthgate.secrets>)
+Refuse variables in extraEnv that override a setting which the chart reads or sets: topic names, ports, timeouts and
+memory would differ from what it derived. (dict "root" $ "secrets" <from truthgate.secrets>)
 */}}
 {{- define "truthgate.checkExtraEnv" -}}
 {{- $taken := dict "TRUTHGATE_CONFIG" "the chart's own file" "TRUTHGATE_KAFKA__GROUP_INSTANCE_ID" "the pod's name" -}}
@@ -79,7 +79,7 @@ ports, times and memory would be other than it takes them to be. (dict "root" $ 
 {{- end }}
 {{- end -}}
 
-{{/* Volumes of all pods: (dict "root" $ "name" <that of ConfigMap and Secret>). */}}
+{{/* Volumes of all pods: (dict "root" $ "name" <of ConfigMap and Secret>). */}}
 {{- define "truthgate.volumes" -}}
 {{- $secrets := include "truthgate.secrets" . | fromJson -}}
 - name: config
@@ -122,7 +122,7 @@ ports, times and memory would be other than it takes them to be. (dict "root" $ 
 {{- end }}
 {{- end -}}
 
-{{/* What all pods have alike. */}}
+{{/* What all pods have in common. */}}
 {{- define "truthgate.podCommon" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -154,7 +154,7 @@ securityContext:
   {{- toYaml .root.Values.securityContext | nindent 2 }}
 {{- end -}}
 
-{{/* A pod that runs one command: (dict "root" $ "name" <that of ConfigMap and Secret> "component" "test" "args" (list ...)). */}}
+{{/* A pod that runs one command: (dict "root" $ "name" <of ConfigMap and Secret> "component" "test" "args" (list ...)). */}}
 {{- define "truthgate.commandPod" -}}
 restartPolicy: Never
 {{ include "truthgate.podCommon" .root }}
@@ -169,7 +169,7 @@ volumes:
   {{- include "truthgate.volumes" . | nindent 2 }}
 {{- end -}}
 
-{{/* What asks a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
+{{/* A probe of a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
 {{- define "truthgate.probe" -}}
 {{- $probe := .probe -}}
 {{- $host := dig "web" "host" "" .root.Values.settings | default "" -}}
@@ -190,8 +190,8 @@ httpGet:
 {{- end -}}
 
 {{/*
-Requests and limits of a worker: those of the values, and for the rest what follows from the settings. A request
-follows a limit that is set, as in Kubernetes.
+Requests and limits of a worker: those of the values, and defaults that follow from the settings. A limit in the values
+is the default of its request, as in Kubernetes.
 */}}
 {{- define "truthgate.resources" -}}
 {{- $memory := printf "%dMi" (include "truthgate.memoryMiB" . | int) -}}
@@ -201,7 +201,7 @@ follows a limit that is set, as in Kubernetes.
 {{- toYaml (mergeOverwrite $derived (deepCopy .Values.resources)) -}}
 {{- end -}}
 
-{{/* The memory of a worker; the README says which of these figures were measured, and how. */}}
+{{/* The memory of a worker; the README says how these figures were measured. */}}
 {{- define "truthgate.memoryMiB" -}}
 {{- $processes := include "truthgate.processes" . | int -}}
 {{- $scoring := addf 320 (mulf 1.1 $processes 460) -}}
@@ -214,7 +214,7 @@ follows a limit that is set, as in Kubernetes.
 {{- addf $main $retrieval $tmp $scoring (include "truthgate.rememberedMiB" . | float64) | ceil | int -}}
 {{- end -}}
 
-{{/* What the worker that counts the rates remembers of verdicts: 145 bytes of each, until no window takes it any more. */}}
+{{/* The verdicts that the rates' leader keeps in memory: 145 bytes each, until they are in no window any more. */}}
 {{- define "truthgate.rememberedMiB" -}}
 {{- $seconds := 0.0 -}}
 {{- if include "truthgate.setting" (list . "rates" "enabled") | eq "true" -}}
@@ -223,6 +223,6 @@ follows a limit that is set, as in Kubernetes.
 {{- end -}}
 {{- $seconds = addf $seconds (include "truthgate.setting" (list . "rates" "retention_seconds") | float64) -}}
 {{- end -}}
-{{- /* They are forgotten together, in twelve steps of that time. */ -}}
+{{- /* They are dropped in twelve steps of that time. */ -}}
 {{- divf (mulf 145 .Values.answersPerSecond $seconds (divf 13 12)) 1048576 -}}
 {{- end -}}

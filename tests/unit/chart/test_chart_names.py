@@ -129,7 +129,8 @@ def test_a_registry_for_all_images_replaces_their_own() -> None:
     assert _images(image={"registry": "a.example.com"}) >= {"a.example.com/truthgate:0.1.0"}
     digest = f"sha256:{'a' * 64}"
     images = _images(
-        image={"registry": "a.example.com", "digest": digest}, **{"global": {"imageRegistry": "mirror:5000"}}
+        image={"registry": "a.example.com", "digest": digest},
+        **{"global": {"imageRegistry": "mirror:5000", "other": 1}},
     )
     assert images == {f"mirror:5000/truthgate@{digest}", "mirror:5000/libretranslate/libretranslate:v1.9.6"}
 
