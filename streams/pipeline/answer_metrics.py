@@ -190,6 +190,13 @@ class AnswerMetrics:
                 (stage.value, code) for stage, codes in FAILURE_CODES.items() for code in (*codes, OTHER)
             ],
         )
+        self.dead_letters_waiting = instruments.gauge(
+            "truthgate.dead_letters_waiting",
+            "Dead letters that were neither replayed nor discarded, counted each minute in all partitions; "
+            "absent if the Kafka user may not read the offsets of these groups.",
+            "`truthgate dead-letters list`, `replay` and `discard`.",
+            unit="{record}",
+        )
 
     def _measure_times(self, instruments: Instruments, verdict_within: float) -> None:
         self.duration = instruments.histogram(
