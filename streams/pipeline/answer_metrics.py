@@ -210,7 +210,7 @@ class AnswerMetrics:
             "truthgate.stage_duration",
             "Time of one stage of the pipeline, waiting included.",
             "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_timeout_seconds`, the search; "
-            "translate: `truthgate_translation_call_seconds`; publish: the brokers.",
+            "translate: `truthgate_translation_call_duration_seconds`; publish: the brokers.",
             MetricLabel("stage", STAGES),
             bounds=_STAGE_SECONDS,
             unit="s",
