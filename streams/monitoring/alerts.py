@@ -153,23 +153,39 @@ _UP = "truthgate_kafka_up"
 _LAST_WORD_SECONDS = 900.0
 
 
-def kafka_silent_alert(deployment: Deployment) -> AlertingRule:
-    """Return the alert on an unresponsive Kafka; it precedes all alerts that this would cause."""
+def kafka_silent_alerts(deployment: Deployment) -> Iterator[AlertingRule]:
+    """Yield the alerts on an unresponsive Kafka; they precede all alerts that this would cause.
+
+    If it answers some of the workers, the others' answers go to these after a while, or they recover.
+    """
     health = deployment.settings.health
     up = deployment.series(_UP)
     last = deployment.over_time("last_over_time", _UP, _LAST_WORD_SECONDS)
     silent, were_silent = (f"{deployment.aggregate('sum', f'1 - {each}')} > 0" for each in (up, last))
-    return AlertingRule(
-        name="TruthgateKafkaSilent",
-        expression=f"{silent} or ({were_silent} unless on ({', '.join(DEPLOYMENT)}) {up})",
-        for_seconds=deployment.scaled_minutes(0.5),
-        severity="critical",
-        summary="Kafka does not answer the workers",
-        description="Workers that have had no answer from Kafka for "
+    same = f"on ({', '.join(DEPLOYMENT)})"
+    answers_some = f"({deployment.aggregate('max', up)} == 1)"
+    description = (
+        "Workers that have had no answer from Kafka for "
         f"{promql_duration(health.kafka_timeout_seconds)} (health.kafka_timeout_seconds): {{{{ $value }}}}. "
         "They judge nothing; answers wait in Kafka, and none is lost. After "
         f"{promql_duration(health.stall_timeout_seconds)} (health.stall_timeout_seconds) a worker "
-        "exits with code 3, and its successor tries again.",
+        "exits with code 3, and its successor tries again."
+    )
+    yield AlertingRule(
+        name="TruthgateKafkaSilent",
+        expression=f"({silent} unless {same} {answers_some}) or ({were_silent} unless {same} {up})",
+        for_seconds=deployment.scaled_minutes(0.5),
+        severity="critical",
+        summary="Kafka does not answer the workers",
+        description=description,
+    )
+    yield AlertingRule(
+        name="TruthgateKafkaSilent",
+        expression=f"{silent} and {same} {answers_some}",
+        for_seconds=deployment.scaled_minutes(0.5),
+        summary="Kafka answers some of the workers, but not all",
+        description=description,
+        labels={"of": "some"},
     )
 
 

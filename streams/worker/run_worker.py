@@ -18,6 +18,7 @@ from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
 from schemas import RegistryUnreachable
+from streams.delivery.dead_letter_progress import follow_waiting
 from streams.delivery.faust_consumer import SafeConsumer
 from streams.delivery.publisher import max_settling_seconds
 from streams.documents.company_terms import TermsUpdater, check_terms_file
@@ -154,8 +155,12 @@ async def _run(settings: Settings) -> None:
         metrics.watch(health)
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        _run_in_background(stack, send_heartbeats(health), "heartbeat")
-        _run_in_background(stack, recheck_groups_later(settings), "other-deployments")
+        for name, work in (
+            ("heartbeat", send_heartbeats(health)),
+            ("other-deployments", recheck_groups_later(settings)),
+            ("dead-letters", follow_waiting(settings.kafka, metrics.answers.dead_letters_waiting)),
+        ):
+            _run_in_background(stack, work, name)
         stack.enter_context(watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_web_app(health, metrics.registry, settings, board)
         verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, end_at_once)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Pause
+from streams.delivery.dead_letter_progress import count_waiting
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
@@ -430,16 +431,19 @@ async def test_discarded_letters_are_neither_listed_nor_sent_again(
     settings: Settings, topics: Topics
 ) -> None:
     environment = variables(settings)
+    assert await count_waiting(settings.kafka) == 4
     unnamed = truthgate("dead-letters", "discard", environment=environment)
     assert (unnamed.returncode, "name what to discard" in unnamed.stderr) == (2, True)
     some = truthgate("dead-letters", "discard", "--at", "0:1", "--at", "0:9", environment=environment)
     assert some.returncode == 1
     assert "dead letters of 1 record discarded" in some.stderr
     assert "dead letter 0:9: does not exist" in some.stderr
+    assert await count_waiting(settings.kafka) == 3
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert [json.loads(line)["offset"] for line in listed.stdout.splitlines()] == [0, 2, 3]
     every = truthgate("dead-letters", "replay", "--all", environment=environment)
     assert "3 dead letters sent" in every.stderr
+    assert await count_waiting(settings.kafka) == 0
     rest = truthgate("dead-letters", "discard", "--all", environment=environment)
     assert (rest.returncode, "dead letters of 3 records discarded" in rest.stderr) == (0, True)
     assert truthgate("dead-letters", "list", environment=environment).stdout == ""

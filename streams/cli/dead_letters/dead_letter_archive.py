@@ -1,41 +1,26 @@
-"""The dead-letter topic: its letters, and which of them were replayed or discarded.
-
-Kafka cannot delete single records. What was replayed or discarded is therefore stored as the committed offset
-of a consumer group: everything before it is done. Single letters beyond it, which a selection leaves, are in
-the metadata of the commit, as ranges such as ``12-15,20``.
-"""
+"""The dead-letter topic: its letters, and which of them were replayed or discarded."""
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from aiokafka import ConsumerRecord, TopicPartition
-from aiokafka.errors import (
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
-    NotCoordinatorForGroupError,
-)
+from aiokafka import ConsumerRecord
 from aiokafka.structs import OffsetAndMetadata
 
 from streams.cli.command_output import UsageError
 from streams.cli.topic_access import OutgoingRecord, open_topics
 from streams.delivery import dead_letters as header
-from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
+from streams.delivery.dead_letter_progress import LetterAction, OffsetSet, offsets_done
 from streams.kafka.kafka_records import Headers
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
-from streams.settings import KafkaSettings, Settings
-
-# The brokers' default for offset.metadata.max.bytes.
-MAX_METADATA = 4096
+from streams.settings import Settings
 
 # Headers that are sent again: the next failure increments the attempts, keeps the time of the first one, and
 # compares its reason with the last.
@@ -43,15 +28,6 @@ _SENT_HEADERS = frozenset(
     {header.ATTEMPTS, header.FIRST_FAILED_AT, header.STAGE, header.ERROR_CLASS, header.REPEATED}
 )
 _LOCATION = re.compile(r"(\d{1,9}):(\d{1,18})")
-_RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
-
-# A cluster creates its offsets topic when the first group asks for it.
-_COORDINATOR_STARTS = (
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
-    NotCoordinatorForGroupError,
-)
-_RETRY_SECONDS = 0.2
 
 #: The partition and offset of a letter.
 LetterLocation = tuple[int, int]
@@ -159,56 +135,6 @@ class LetterFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetSet:
-    """All offsets below ``position``, and the ascending ranges (first, last) beyond it."""
-
-    position: int = 0
-    beyond: tuple[tuple[int, int], ...] = ()
-
-    def __contains__(self, offset: int) -> bool:
-        return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
-
-    def plus(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
-        """Return the set with these ranges (first, last) added."""
-        joined = [[0, self.position - 1]]
-        for first, last in sorted([*self.beyond, *ranges]):
-            if first > joined[-1][1] + 1:
-                joined.append([first, last])
-            joined[-1][1] = max(joined[-1][1], last)
-        (_, end), *beyond = joined
-        return OffsetSet(end + 1, tuple((first, last) for first, last in beyond))
-
-    @property
-    def metadata(self) -> str:
-        """The ranges beyond the position, for the commit; the last ones are omitted if they do not fit.
-
-        Omitted letters may be replayed or listed again: consumers of verdicts must handle repeats anyway.
-        """
-        text = ""
-        for first, last in self.beyond:
-            longer = f"{text}{',' if text else ''}{first}" + (f"-{last}" if last > first else "")
-            if len(longer) > MAX_METADATA:
-                break
-            text = longer
-        return text
-
-    @classmethod
-    def from_commit(cls, position: int, metadata: str) -> OffsetSet:
-        """Parse a commit; foreign metadata counts as none."""
-        if not _RANGES.fullmatch(metadata):
-            return cls(position)
-        bounds = (part.split("-") for part in metadata.split(",") if part)
-        return cls(position).plus((int(each[0]), int(each[-1])) for each in bounds)
-
-
-class LetterAction(StrEnum):
-    """What was done with a letter: the suffix of the consumer group that stores it."""
-
-    REPLAYED = "dead-letters-replay"
-    DISCARDED = "dead-letters-discard"
-
-
-@dataclass(frozen=True, slots=True)
 class DeadLetterArchive:
     """A snapshot of the dead-letter topic, with what was ``done`` with its letters, by partition.
 
@@ -264,27 +190,7 @@ async def open_archive(
 ) -> AsyncIterator[DeadLetterArchive]:
     """Open the dead-letter topic. Raises UsageError if it does not exist, KafkaError, ServiceUnreachable."""
     kafka = settings.kafka
-    groups = {each: f"{kafka.consumer_group}-{each}" for each in LetterAction}
     topic = Topics(kafka.topic_prefix).dead_letters
-    async with open_topics(kafka, topic, group_id=groups[action]) as (reader, log):
-        done = {}
-        for each, group in groups.items():
-            done[each] = {at.partition: OffsetSet() for at in log.end_offsets}
-            for at, commit in (await _committed(kafka, group, list(log.end_offsets))).items():
-                if commit.offset >= 0:
-                    done[each][at.partition] = OffsetSet.from_commit(commit.offset, commit.metadata or "")
+    async with open_topics(kafka, topic, group_id=action.group(kafka)) as (reader, log):
+        done = {each: await offsets_done(kafka, each, list(log.end_offsets)) for each in LetterAction}
         yield DeadLetterArchive(reader, log, done, action)
-
-
-async def _committed(
-    settings: KafkaSettings, group: str, partitions: list[TopicPartition]
-) -> dict[TopicPartition, OffsetAndMetadata]:
-    try:
-        async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout_seconds):
-            while True:
-                try:
-                    return dict(await admin.list_consumer_group_offsets(group, partitions=partitions))
-                except _COORDINATOR_STARTS:
-                    await asyncio.sleep(_RETRY_SECONDS)
-    except TimeoutError as error:
-        raise ServiceUnreachable(f"Kafka has no coordinator for the group {group}") from error

@@ -12,7 +12,6 @@ from streams.cli.command_output import ExitCode, UsageError, plural, printable, 
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.cli.dead_letters.dead_letter_archive import (
     ArchivedLetter,
-    LetterAction,
     LetterFilter,
     LetterLocation,
     open_archive,
@@ -20,6 +19,7 @@ from streams.cli.dead_letters.dead_letter_archive import (
 from streams.cli.topic_access import Sender, open_sender, read_newest
 from streams.cli.verdict_rendering import print_table
 from streams.delivery import dead_letters as header
+from streams.delivery.dead_letter_progress import LetterAction
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, Stage
 from streams.settings import Settings, load_settings

@@ -132,7 +132,8 @@ def _demo(
         }
         if judges:
             sections["judges"] = judges
-        worker = WorkerProcess(_variables(sections), folder / "worker.log")
+        (broker,) = kafka.brokers
+        worker = WorkerProcess(_variables(sections), folder / "worker.log", lambda: broker.running)
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with open_display(ResultConsole(), plain=plain) as show:
             return asyncio.run(run_demo(settings, language, rate, worker, show, keep=keep))

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -74,11 +74,15 @@ class DemoFailed(Exception):
 
 
 class WorkerProcess:
-    """A process of ``truthgate worker`` that ends with this process, however this one ends."""
+    """A process of ``truthgate worker`` that ends with this process, however this one ends.
 
-    def __init__(self, variables: Mapping[str, str], log_file: Path) -> None:
+    ``kafka_runs`` returns whether the process of its broker exists.
+    """
+
+    def __init__(self, variables: Mapping[str, str], log_file: Path, kafka_runs: Callable[[], bool]) -> None:
         self._variables = variables
         self._log_file = log_file
+        self._kafka_runs = kafka_runs
         self._process: subprocess.Popen[bytes] | None = None
 
     def failure(self, message: str) -> DemoFailed:
@@ -87,7 +91,9 @@ class WorkerProcess:
         return DemoFailed(message, "\n".join(lines[-_TAIL_LINES:]))
 
     def check_running(self) -> None:
-        """Raise DemoFailed if the process has ended."""
+        """Raise DemoFailed if the process, or its broker, has ended."""
+        if not self._kafka_runs():
+            raise self.failure("Kafka ended")
         if self._process and (code := self._process.poll()) is not None:
             raise self.failure(f"the worker ended with exit code {code}")
 
@@ -115,9 +121,10 @@ class WorkerProcess:
             try:
                 yield
             finally:
-                self._process.terminate()
-                with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_STOP_SECONDS)
+                if self._kafka_runs():  # without it, nothing can be finished
+                    self._process.terminate()
+                    with suppress(subprocess.TimeoutExpired):
+                        self._process.wait(_STOP_SECONDS)
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)  # it, if it still runs, and its children
 
@@ -226,7 +233,7 @@ async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
 
 
 async def _watch(worker: WorkerProcess, board: DemoBoard) -> None:
-    """Raise DemoFailed if the worker ends, or publishes nothing for a minute."""
+    """Raise DemoFailed if the worker or Kafka ends, or no verdict is published for a minute."""
     loop = asyncio.get_running_loop()
     settled, since = board.settled, loop.time()
     while True:

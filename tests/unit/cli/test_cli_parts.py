@@ -20,13 +20,14 @@ from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassa
 from schemas.records import VerdictOpinion
 from streams.cli.command_files import map_good_lines, read_records
 from streams.cli.command_output import InputErrors, json_line, printable
-from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
+from streams.cli.dead_letters.dead_letter_archive import ArchivedLetter, LetterFilter
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
 from streams.cli.stream_commands import seconds_until_due
 from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
 from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
+from streams.delivery.dead_letter_progress import MAX_METADATA, OffsetSet
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
 from streams.pipeline.verdict import fault_evidence, verdict_id
@@ -204,6 +205,7 @@ def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]
         replayed = replayed.plus((offset, offset) for offset in offsets)
         replayed = OffsetSet.from_commit(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
+        assert replayed.missing(10, 320) == len(set(range(10, 320)) - sent)
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
