@@ -63,14 +63,18 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
     )
     lag = deployment.aggregate("max", deployment.series("truthgate_consumer_lag"), "partition")
     age = deployment.aggregate("max", deployment.series("truthgate_commit_age_seconds"), "partition")
+    group_age = deployment.aggregate(
+        "max", deployment.series("truthgate_group_commit_age_seconds"), "partition"
+    )
     yield AlertingRule(
         name="TruthgateNoCommit",
-        expression=f"{age} > {stall / 2:g} and {lag} > 0",
+        # Or it has no owner, who knows whether it only waits for its turn.
+        expression=f"({age} > {stall / 2:g} and {lag} > 0) or ({group_age} > {stall / 2:g} unless {lag})",
         severity="critical",
         summary="Partition {{ $labels.partition }} is stalled",
         description="Answers wait on partition {{ $labels.partition }}, and nothing was committed for "
         f"{{{{ $value | humanizeDuration }}}}. After {promql_duration(stall)} (health.stall_timeout_seconds) "
-        "the worker exits, and its successor continues.",
+        "the worker exits, and its successor continues; a partition that no worker owns waits for one.",
     )
 
 

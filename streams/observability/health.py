@@ -47,6 +47,7 @@ class Health:
         self._kafka_says: str | None = None
         self._stuck_since: Mapping[TP, float] = {}
         self._last: Mapping[TP, PartitionProgress] = {}
+        self._group: Mapping[int, tuple[PartitionProgress, float]] = {}
         self._waits_for: str | None = "the start"
         self._waits_since = clock()
         self._waits_at_most: float | None = stall_timeout
@@ -84,6 +85,19 @@ class Health:
             for tp, seen in progress.items()
         }
         self._last = dict(progress)
+
+    def observe_group(self, progress: Mapping[int, PartitionProgress]) -> None:
+        """Record the state of all partitions of the topic, owned by a worker or not; empty: not asked for."""
+        now = self._clock()
+        self._group = {
+            partition: (seen, self._group_stuck_since(partition, seen, now))
+            for partition, seen in progress.items()
+        }
+
+    def _group_stuck_since(self, partition: int, seen: PartitionProgress, now: float) -> float:
+        before, since = self._group.get(partition, (None, now))
+        stuck = before and before.lag and seen.lag and before.committed == seen.committed
+        return since if stuck else now
 
     def set_waiting_for(self, reason: str | None, timeout: float | None = None) -> None:
         """Record what the worker waits for before it can judge answers, or None if it is ready.
@@ -137,6 +151,19 @@ class Health:
         if self.kafka_failure():
             return {}
         return {tp: (seen.lag, self._stuck_for(tp) if seen.lag else 0.0) for tp, seen in self._last.items()}
+
+    def group_progress(self) -> dict[int, tuple[int, float]]:
+        """Return lag and seconds without a commit of all partitions, as :meth:`partition_progress` does.
+
+        A partition that only waits for its turn has not been committed either.
+        """
+        if self.kafka_failure():
+            return {}
+        now = self._clock()
+        return {
+            partition: (seen.lag, now - since if seen.lag else 0.0)
+            for partition, (seen, since) in self._group.items()
+        }
 
     def failure(self) -> InfrastructureFailure | None:
         """Return the failure that the worker must exit for, or None."""

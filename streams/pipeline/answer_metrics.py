@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from itertools import product
 from typing import Final
 
@@ -15,6 +16,7 @@ from streams.observability.instruments import (
     OTHER,
     SHIPPED_LANGUAGES,
     Instruments,
+    LabelValues,
     MetricLabel,
     language_label,
 )
@@ -74,6 +76,9 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STAGE_SECONDS = (0.0005, 0.001, 0.0025, *_SECONDS)
 _LATENCY_SECONDS = (*_SECONDS, 300, 1800)
 _SCORES = (1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5)
+
+#: Lag and seconds without a commit by partition.
+ReadProgress = Callable[[], Mapping[int, tuple[int, float]]]
 
 _DECISION = MetricLabel("decision", tuple(decision.value for decision in Decision))
 _MESSAGE_TYPE = MetricLabel("message_type", tuple(kind.value for kind in MessageType))
@@ -247,6 +252,23 @@ class AnswerMetrics:
             unit="s",
         )
 
+        self._group_lag = instruments.gauge(
+            "truthgate.group_lag",
+            "Answers behind the end of each partition, owned by a worker or not; exported by the worker with "
+            "partition 0.",
+            "`truthgate_group_commit_age_seconds`; more workers.",
+            MetricLabel("partition"),
+            unit="{answer}",
+        )
+        self._group_commit_age = instruments.gauge(
+            "truthgate.group_commit_age",
+            "Time since the committed offset of each lagging partition last moved, owned by a worker or not; "
+            "exported by the worker with partition 0.",
+            "A partition that no worker owns: workers that were killed, a rebalance that does not end.",
+            MetricLabel("partition"),
+            unit="s",
+        )
+
     def count_verdict(self, verdict: Verdict, received_at: float | None = None) -> None:
         """Count a verdict that is acknowledged now; ``received_at`` is its answer's time, since 1970."""
         language = language_label(verdict.language, self._languages)
@@ -275,7 +297,15 @@ class AnswerMetrics:
         """Measure one of the STAGES of one answer."""
         self._stage_duration.record(seconds, stage)
 
-    def watch_progress(self, read: Callable[[], Mapping[int, tuple[int, float]]]) -> None:
-        """Show lag and seconds without a commit of the partitions that ``read`` gives, from any thread."""
-        self._lag.set_labelled_function(lambda: {(str(at),): lag for at, (lag, _) in read().items()})
-        self._commit_age.set_labelled_function(lambda: {(str(at),): age for at, (_, age) in read().items()})
+    def watch_progress(self, owned: ReadProgress, group: ReadProgress) -> None:
+        """Export lag and seconds without a commit of the partitions of these functions, from any thread."""
+        for read, lag, commit_age in (
+            (owned, self._lag, self._commit_age),
+            (group, self._group_lag, self._group_commit_age),
+        ):
+            lag.set_labelled_function(partial(_by_partition, read, 0))
+            commit_age.set_labelled_function(partial(_by_partition, read, 1))
+
+
+def _by_partition(read: ReadProgress, at: int) -> dict[LabelValues, float]:
+    return {(str(partition),): progress[at] for partition, progress in read().items()}

@@ -16,7 +16,7 @@ from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 from faust.types import TP
 
 from streams.kafka.kafka_clients import ServiceUnreachable, raise_if_cancelled
-from streams.kafka.topic_identity import TopicIdentity, describe_topic
+from streams.kafka.topic_identity import TopicDescription, TopicIdentity, describe_topic
 from streams.kafka.topic_reader import open_reader, partition_of
 from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
 from streams.observability.health import Health, PartitionProgress
@@ -36,6 +36,9 @@ _SIGHTINGS = 3
 @dataclass(eq=False)
 class ProgressProbe:
     """Asks the brokers regularly for the group's offsets on the partitions of this worker.
+
+    The worker with the lowest partition asks for all of them: after a kill, or with too few workers, some
+    are owned by nobody.
 
     Args:
         kafka: the settings of the brokers.
@@ -69,7 +72,7 @@ class ProgressProbe:
             InfrastructureFailure: the brokers do not tell.
         """
         try:
-            self._origin = await self._ask_identity()
+            self._origin = (await self._describe()).identity
         except KafkaError as error:
             reason = f"topic {self.topic} cannot be described: {type(error).__name__}"
             raise InfrastructureFailure(reason) from error
@@ -101,42 +104,48 @@ class ProgressProbe:
             self.consumer._client.force_metadata_update()  # noqa: SLF001 - as above
 
     async def _observe(self) -> None:
-        await self._check_identity()
+        partitions = await self._check_identity()
         owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self.assignment()}
-        looked = await self._look(owned.keys()) if owned else {}
+        every = {TopicPartition(self.topic, partition) for partition in partitions}
+        leads = min(every, default=None) in owned
+        asked = every | owned.keys() if leads else owned.keys()
+        looked = await self._look(asked) if asked else {}
         self.health.observe(
-            {owned[p]: replace(now, in_progress=self.is_in_progress(owned[p])) for p, now in looked.items()}
+            {tp: replace(looked[p], in_progress=self.is_in_progress(tp)) for p, tp in owned.items()}
         )
+        self.health.observe_group({p.partition: now for p, now in looked.items()} if leads else {})
 
-    async def _check_identity(self) -> None:
+    async def _check_identity(self) -> tuple[int, ...]:
+        """Return the topic's partitions."""
         try:
-            origin = await self._ask_identity()
+            description = await self._describe()
         except UnknownTopicOrPartitionError:
             self._times_gone += 1
             if self._times_gone >= _SIGHTINGS:
                 raise self._replaced("it is not there") from None
             raise
         self._times_gone = 0
-        if self._origin and not self._origin.is_same(origin):
+        if self._origin and not self._origin.is_same(description.identity):
             await self.on_replaced()
             raise self._replaced("it has another id")
+        return description.partitions
 
-    async def _ask_identity(self) -> TopicIdentity:
+    async def _describe(self) -> TopicDescription:
         # The consumer has no public way to send a request of one's own.
-        return (await describe_topic(self.consumer._client, self.topic, _REQUEST_SECONDS)).identity  # noqa: SLF001
+        return await describe_topic(self.consumer._client, self.topic, _REQUEST_SECONDS)  # noqa: SLF001
 
     def _replaced(self, seen: str) -> InfrastructureFailure:
         return InfrastructureFailure(f"topic {self.topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
 
-    async def _look(self, owned: Collection[TopicPartition]) -> dict[TopicPartition, PartitionProgress]:
+    async def _look(self, asked: Collection[TopicPartition]) -> dict[TopicPartition, PartitionProgress]:
         # Asked for before the ends, which are then never below them unless the log was cut.
-        committed = {p: await self.consumer.committed(p) or 0 for p in owned}
-        starts = await self.consumer.beginning_offsets(owned)
-        ends = await self.consumer.end_offsets(owned)
+        committed = {p: await self.consumer.committed(p) or 0 for p in asked}
+        starts = await self.consumer.beginning_offsets(asked)
+        ends = await self.consumer.end_offsets(asked)
         # Not only when it is known what lies behind the offsets: that takes its time.
         self.health.kafka_answered()
         await self._check_ends(committed, ends)
-        reached = {p: max(committed[p], starts[p]) for p in owned}
+        reached = {p: max(committed[p], starts[p]) for p in asked}
         seen = {p: PartitionProgress(now, max(0, ends[p] - now)) for p, now in reached.items()}
         still = {p: now for p, now in seen.items() if now.lag and self._committed.get(p) == now.committed}
         self._committed = {p: now.committed for p, now in seen.items()}

@@ -86,7 +86,8 @@ class WorkerMetrics(Instruments):
         self.process.ready.set_function(lambda: health.unready_reason is None)
         self.kafka.watch(lambda: health.kafka_silence, lambda: health.kafka_failure() is None)
         self.answers.watch_progress(
-            lambda: {tp.partition: now for tp, now in health.partition_progress().items()}
+            lambda: {tp.partition: now for tp, now in health.partition_progress().items()},
+            health.group_progress,
         )
 
 

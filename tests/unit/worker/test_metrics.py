@@ -154,12 +154,14 @@ def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
 
 def test_partitions_that_moved_away_are_shown_no_more() -> None:
     metrics = WorkerMetrics()
-    metrics.answers.watch_progress(lambda: {0: (5, 1.5), 1: (0, 0.0)})
+    metrics.answers.watch_progress(lambda: {0: (5, 1.5), 1: (0, 0.0)}, dict)
     assert shown(metrics, "truthgate_consumer_lag", partition="0") == 5
     assert shown(metrics, "truthgate_commit_age_seconds", partition="0") == 1.5
-    metrics.answers.watch_progress(lambda: {1: (2, 0.0)})
+    metrics.answers.watch_progress(lambda: {1: (2, 0.0)}, lambda: {0: (5, 1.5)})
     assert shown(metrics, "truthgate_consumer_lag", partition="0") is None
     assert shown(metrics, "truthgate_consumer_lag", partition="1") == 2
+    assert shown(metrics, "truthgate_group_lag", partition="0") == 5
+    assert shown(metrics, "truthgate_group_commit_age_seconds", partition="0") == 1.5
 
 
 def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
@@ -358,7 +360,7 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
             metrics.answers.count_verdict(VERDICT, time.time() - 3)
             metrics.answers.count_dead_letter("decode", "truncated")
             metrics.answers.observe_stage("decode", 0.001)
-            metrics.answers.watch_progress(lambda: {2: (5, 1.5)})
+            metrics.answers.watch_progress(lambda: {2: (5, 1.5)}, lambda: {2: (5, 1.5), 3: (1, 0.5)})
             metrics.rates.set_alerts([ALERT])
             expected = {key: value for key, value in samples(metrics).items() if _is_comparable(key[0])}
         definitions = {one.name: one for section in metrics.sections.values() for one in section}

@@ -26,14 +26,16 @@ class Brokers:
         self.awake.set()
         self.refuses: Exception | None = None
         self.swallows_cancellation = False
+        self.partitions: tuple[int, ...] = (0,)
+        self.committed_offset = 7
         self.metadata_updates = 0
         self._client = self
 
     async def describe(self) -> TopicDescription:
-        return TopicDescription(TopicIdentity("cluster", "answers", "id"), (0,))
+        return TopicDescription(TopicIdentity("cluster", "answers", "id"), self.partitions)
 
     async def committed(self, _: TopicPartition) -> int:
-        return 7
+        return self.committed_offset
 
     async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, 0)
@@ -46,7 +48,7 @@ class Brokers:
         except asyncio.CancelledError:
             if not self.swallows_cancellation:
                 raise
-        return dict.fromkeys(partitions, 7)
+        return {each: 7 + 5 * each.partition for each in partitions}
 
     def force_metadata_update(self) -> None:
         self.metadata_updates += 1
@@ -148,5 +150,28 @@ def test_a_probe_whose_cancellation_the_client_swallows_ends(probed: Callable[[S
         task.cancel()
         await asyncio.wait([task], timeout=30)
         assert task.cancelled()
+
+    probed(scenario)
+
+
+def test_the_worker_with_partition_0_reports_lag_and_age_of_those_that_nobody_owns(
+    probed: Callable[[Scenario], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def none_without_records(*_: object) -> set[TopicPartition]:
+        return set()
+
+    monkeypatch.setattr(ProgressProbe, "_without_records", none_without_records)
+
+    async def scenario(brokers: Brokers, health: Health, _: asyncio.Task[None]) -> None:
+        brokers.partitions = (0, 1)
+        await asyncio.sleep(30.5)
+        assert health.partition_progress() == {TP0: (0, 0)}
+        (_, idle), (lag, age) = health.group_progress().values()
+        assert (idle, lag) == (0, 5)
+        assert 25 < age < 31
+        brokers.committed_offset = 8
+        await asyncio.sleep(3)
+        assert health.group_progress()[1][0] == 4
+        assert health.group_progress()[1][1] < 4
 
     probed(scenario)
