@@ -36,7 +36,7 @@ LetterLocation = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ArchivedLetter:
-    """One dead letter: its location, the original key and value, headers with the reason, and its time (ms)."""
+    """One dead letter: its location, the original key and value, headers with the reason, and time (ms)."""
 
     partition: int
     offset: int
