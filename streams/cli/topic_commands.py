@@ -165,15 +165,24 @@ _STYLES = {TopicStatus.CREATED: "green", TopicStatus.EXISTS: "", TopicStatus.DIF
 
 
 @app.command()
-def create(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Create the missing topics; existing ones are checked and never altered.
+def create(
+    add_partitions: Annotated[
+        bool, typer.Option("--add-partitions", help="Add the partitions that existing topics lack.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Create the missing topics; existing ones are checked, and altered only with --add-partitions.
 
     Exit code 2 if an existing topic does not meet the settings. A retention that may lose records is reported
     on standard error, and is no error.
 
+    Partitions cannot be removed again. With more of them, a conversation may continue in another partition:
+    its answers around that moment may get their verdicts out of order. Compacted topics keep their number.
+
     Example: `TRUTHGATE_TOPICS__PARTITIONS=12 truthgate topics create`
     """
-    checks = asyncio.run(create_topics(load_settings(config)))
+    checks = asyncio.run(create_topics(load_settings(config), add_partitions=add_partitions))
     if as_json:
         for each in checks:
             result = {"status": each.status, "problems": each.problems, "warnings": each.warnings}

@@ -41,4 +41,4 @@ def kafka(kubernetes: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def _libretranslate() -> str:
     """Name the image that the chart runs for translation."""
     image = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))["libretranslate"]["image"]
-    return f"{image['repository']}:{image['tag']}"
+    return f"{image['registry']}/{image['repository']}:{image['tag']}"

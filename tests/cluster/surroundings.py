@@ -1,4 +1,4 @@
-"""What the values files of the chart take for granted: secrets, images, topics, and how Kafka is entered."""
+"""What the values files of the chart take for granted: secrets, images, topics, and a way into Kafka."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -69,7 +69,12 @@ def _surroundings(kafka: KafkaForPods) -> dict[str, Surroundings]:
     scram = {"truthgate-user": {"password": PASSWORD}, "kafka-cluster-ca-cert": {"ca.crt": authority}}
     client = {"tls.crt": _text(kafka.client.certificate), "tls.key": _text(kafka.client.key)}
     return {
-        "tls-scram": Surroundings(SCRAM, scram),
+        "tls-scram": Surroundings(
+            SCRAM,
+            {**scram, "topic-admin": {"password": PASSWORD}},
+            # This Kafka has one user.
+            values={"topics": {"job": {"values": {"settings": {"kafka": {"sasl_username": "truthgate"}}}}}},
+        ),
         "keda": Surroundings(SCRAM, scram),
         "mutual-tls": Surroundings(MUTUAL, {"truthgate-certificates": {"ca.crt": authority, **client}}),
         "oauth": Surroundings(

@@ -23,9 +23,18 @@ def text_of(page: str) -> str:
 
 def blocks(language: str, *only: str) -> list[Block]:
     """Give all blocks in a language, of some pages or of all, without their indentation."""
+    return [block for page in only or pages() for block in blocks_of(page) if block.language == language]
+
+
+def blocks_of(page: str) -> list[Block]:
+    """Give all blocks of a page in their order, without their indentation."""
     return [
-        Block(page, language, re.sub(rf"^{found[1]}", "", found[3], flags=re.MULTILINE))
-        for page in only or pages()
+        Block(page, found[2], re.sub(rf"^{found[1]}", "", found[3], flags=re.MULTILINE))
         for found in _BLOCK.finditer(text_of(page))
-        if found[2] == language
     ]
+
+
+def command_lines(text: str) -> list[str]:
+    """Give the commands of a block of shell, each in one line and without its comment."""
+    lines = text.replace("\\\n", " ").splitlines()
+    return [command for line in lines if (command := re.sub(r"(^|\s+)#.*", "", line).strip())]

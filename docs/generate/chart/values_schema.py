@@ -18,8 +18,6 @@ _TYPES: Final = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "
 def schema(values: Iterable[Value]) -> str:
     """Write the JSON schema of the chart's values; Helm refuses what does not follow it."""
     whole = _object(values)
-    # Helm puts values of a parent chart there.
-    whole["properties"]["global"] = {"type": "object"}
     secrets = whole["properties"]["secrets"]["properties"]
     for given in (secrets["values"], secrets["existing"]):
         given["propertyNames"] = {"pattern": pattern()}

@@ -7,12 +7,12 @@ from enum import StrEnum
 from docs.generate.contract.record_headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
 from schemas import (
     ChatbotAnswer,
-    HumanRating,
     KnowledgeDocument,
     Pause,
     RateAlert,
     RateWindow,
     Record,
+    Review,
     Verdict,
 )
 from streams.kafka.topics import Topics
@@ -93,13 +93,14 @@ def _inputs(topics: Topics) -> Iterator[Channel]:
         json=True,
     )
     yield Channel(
-        "ratings",
-        topics.ratings,
+        "reviews",
+        topics.reviews,
         Direction.IN,
-        "Ratings of answers by reviewers",
-        "Reserved; nothing reads it yet.",
-        "The `answer_id`.",
-        HumanRating,
+        "What people decided about verdicts, and their ratings",
+        "The first record on the partition with a final outcome counts for its verdict; ignore later ones. "
+        "Senders read it too. All of it is kept.",
+        _CONVERSATION,
+        Review,
         optional,
         json=True,
     )

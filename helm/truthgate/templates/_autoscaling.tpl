@@ -1,4 +1,4 @@
-{{/* The most workers that there may be: no more than partitions, since those beyond would be idle. */}}
+{{/* The maximum number of workers: at most one per partition, since more would be idle. */}}
 {{- define "truthgate.maxReplicas" -}}
 {{- $partitions := include "truthgate.setting" (list . "topics" "partitions") | int -}}
 {{- $most := .Values.autoscaling.maxReplicas | default $partitions | int -}}
@@ -12,8 +12,8 @@
 {{- end -}}
 
 {{/*
-How KEDA enters Kafka, from the settings, in JSON: "metadata" for the trigger, "secrets" as a TriggerAuthentication
-refers to them, and "data" for the Secret with what the settings have in the clear and KEDA takes from Secrets alone.
+How KEDA connects to Kafka, in JSON: "metadata" for the trigger, "secrets" for the TriggerAuthentication, and "data" for
+a Secret with the settings that are no secrets but that KEDA reads from Secrets only.
 */}}
 {{- define "truthgate.kedaAccess" -}}
 {{- $kafka := (include "truthgate.settings" . | fromJson).kafka -}}

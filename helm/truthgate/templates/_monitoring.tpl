@@ -1,5 +1,39 @@
-{{/* The groups of rules as truthgate writes them for these settings; refuses settings that they would not hold for. */}}
+{{/* The groups of rules, those of the values or the chart's own, with the values' changes of alerts. */}}
 {{- define "truthgate.ruleGroups" -}}
+{{- $values := .Values.prometheusRule -}}
+{{- $source := $values.rules | default (.Files.Get "files/rules.json") -}}
+{{- range $name, $_ := $values.alerts -}}
+{{- if not (regexMatch (printf "alert\"?: \"?%s\\b" $name) $source) -}}
+{{- fail (printf "prometheusRule.alerts has %s, and no alert has that name" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- $given := list -}}
+{{- if $values.rules -}}
+{{- $given = required "prometheusRule.rules has no groups: is it what `truthgate monitoring rules` writes?" (fromYaml $values.rules).groups -}}
+{{- else -}}
+{{- $given = include "truthgate.ownRuleGroups" . | fromJsonArray -}}
+{{- end -}}
+{{- $groups := list -}}
+{{- range $group := $given -}}
+{{- $rules := list -}}
+{{- range $rule := $group.rules -}}
+{{- $change := get $values.alerts ($rule.alert | default "") | default dict -}}
+{{- if and $rule.alert $values.alertLabels -}}
+{{- $rule = mergeOverwrite $rule (dict "labels" (deepCopy $values.alertLabels)) -}}
+{{- end -}}
+{{- if dig "enabled" true $change -}}
+{{- $rules = append $rules (mergeOverwrite $rule (omit $change "enabled")) -}}
+{{- end -}}
+{{- end -}}
+{{- if $rules -}}
+{{- $groups = append $groups (merge (dict "rules" $rules) $group) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $groups -}}
+{{- end -}}
+
+{{/* The groups of rules as truthgate writes them for these settings, in JSON; refuses settings that change them. */}}
+{{- define "truthgate.ownRuleGroups" -}}
 {{- $settings := .Values.settings -}}
 {{- $file := .Files.Get "files/rules.json" | replace "@job@" (include "truthgate.fullname" .) | replace "\"@runbook@" (.Values.prometheusRule.runbookUrl | toJson | trimSuffix "\"") | fromJson -}}
 {{- range $file.settings -}}
@@ -20,11 +54,9 @@
 {{- $rules = append $rules .rule -}}
 {{- end -}}
 {{- end -}}
-{{- if $rules -}}
 {{- $groups = append $groups (dict "name" $group.name "rules" $rules) -}}
 {{- end -}}
-{{- end -}}
-{{- toYaml $groups -}}
+{{- toJson $groups -}}
 {{- end -}}
 
 {{/* The dashboard as truthgate writes it for these settings, in JSON. */}}

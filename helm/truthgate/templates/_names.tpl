@@ -1,11 +1,11 @@
-{{/* The name of the chart, as a label has it. */}}
+{{/* The name in the label app.kubernetes.io/name. */}}
 {{- define "truthgate.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/*
-The name of the resources, which is that of Services too: no dots, and no digit first. 52: a pod's label is the
-StatefulSet's name and a hash, 63 characters at most.
+The name of most resources, Services among them: it has no dots and begins with a letter. At most 52 characters, since a
+label of the pods is the StatefulSet's name and a hash, with a limit of 63.
 */}}
 {{- define "truthgate.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
@@ -22,12 +22,12 @@ StatefulSet's name and a hash, 63 characters at most.
 {{- $full -}}
 {{- end -}}
 
-{{/* The name of its own LibreTranslate: a Service's, so 63 characters at most. */}}
+{{/* The name of the release's LibreTranslate; a Service's name has at most 63 characters. */}}
 {{- define "truthgate.libretranslateName" -}}
 {{- printf "%s-libretranslate" (include "truthgate.fullname" . | trunc 48 | trimSuffix "-") -}}
 {{- end -}}
 
-{{/* What chooses the pods of a component: (dict "root" $ "component" "worker"). */}}
+{{/* The labels that select the pods of a component: (dict "root" $ "component" "worker"). */}}
 {{- define "truthgate.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "truthgate.name" .root | quote }}
 app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
@@ -35,8 +35,8 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{/*
-Labels of pods, those of users in "labels": none changes with the chart's version alone, or each upgrade would restart
-the workers. What chooses pods wins over users' labels, these over the rest, and each stands there once.
+Labels of pods, with the users' in "labels". No label depends on the chart's version, since each upgrade would then
+restart the workers. Selector labels win over the users' labels, and those over the rest.
 */}}
 {{- define "truthgate.podLabels" -}}
 {{- $selector := include "truthgate.selectorLabels" . | fromYaml -}}
@@ -50,10 +50,10 @@ the workers. What chooses pods wins over users' labels, these over the rest, and
 {{- toYaml (merge $own (include "truthgate.podLabels" . | fromYaml)) -}}
 {{- end -}}
 
-{{/* The metadata that all resources have: (dict "root" $ "component" "worker" "name" ... "labels" ... "annotations" ...). */}}
+{{/* The metadata of a resource: (dict "root" $ "component" "worker" "name" ...), and perhaps namespace, labels, annotations. */}}
 {{- define "truthgate.metadata" -}}
 name: {{ .name | quote }}
-namespace: {{ .root.Release.Namespace | quote }}
+namespace: {{ .namespace | default .root.Release.Namespace | quote }}
 labels:
   {{- include "truthgate.labels" . | nindent 2 }}
 {{- with merge (dict) (.annotations | default dict) .root.Values.commonAnnotations }}
@@ -71,14 +71,11 @@ annotations:
 {{- end -}}
 
 {{- define "truthgate.image" -}}
-{{- include "truthgate.imageOf" (dict "image" .Values.image "tag" (default .Chart.AppVersion .Values.image.tag)) -}}
+{{- include "truthgate.imageOf" (dict "root" $ "image" .Values.image "tag" (default .Chart.AppVersion .Values.image.tag)) -}}
 {{- end -}}
 
-{{/* An image by its digest, or else by its tag. */}}
+{{/* An image by its digest or else by its tag: (dict "root" $ "image" .Values.image "tag" ...). */}}
 {{- define "truthgate.imageOf" -}}
-{{- if .image.digest -}}
-{{ .image.repository }}@{{ .image.digest }}
-{{- else -}}
-{{ .image.repository }}:{{ .tag }}
-{{- end -}}
+{{- with .root.Values.global.imageRegistry | default .image.registry }}{{ . }}/{{ end -}}
+{{ .image.repository }}{{ .image.digest | empty | ternary (printf ":%s" .tag) (printf "@%s" .image.digest) }}
 {{- end -}}

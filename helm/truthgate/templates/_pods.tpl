@@ -1,4 +1,4 @@
-{{/* Where each secret setting is, in JSON: (dict "root" $ "name" <that of the chart's own Secret>). */}}
+{{/* The Secret and key of each secret setting, in JSON: (dict "root" $ "name" <of the chart's own Secret>). */}}
 {{- define "truthgate.secrets" -}}
 {{- $secrets := dict -}}
 {{- range $setting, $_ := .root.Values.secrets.values -}}
@@ -7,7 +7,7 @@
 {{- toJson (merge (deepCopy .root.Values.secrets.existing) $secrets) -}}
 {{- end -}}
 
-{{/* Variables of all containers: (dict "root" $ "name" <that of ConfigMap and Secret>). */}}
+{{/* Environment variables of all containers: (dict "root" $ "name" <of ConfigMap and Secret>). */}}
 {{- define "truthgate.env" -}}
 {{- $secrets := include "truthgate.secrets" . | fromJson -}}
 - name: TRUTHGATE_CONFIG
@@ -32,8 +32,8 @@
 {{- end -}}
 
 {{/*
-Refuse variables of users for what the chart says already or makes something of: names that two releases may not share,
-ports, times and memory would be other than it takes them to be. (dict "root" $ "secrets" <those of truthgate.secrets>)
+Refuse variables in extraEnv that override a setting which the chart reads or sets: topic names, ports, timeouts and
+memory would differ from what it derived. (dict "root" $ "secrets" <from truthgate.secrets>)
 */}}
 {{- define "truthgate.checkExtraEnv" -}}
 {{- $taken := dict "TRUTHGATE_CONFIG" "the chart's own file" "TRUTHGATE_KAFKA__GROUP_INSTANCE_ID" "the pod's name" -}}
@@ -79,7 +79,7 @@ ports, times and memory would be other than it takes them to be. (dict "root" $ 
 {{- end }}
 {{- end -}}
 
-{{/* Volumes of all pods: (dict "root" $ "name" <that of ConfigMap and Secret>). */}}
+{{/* Volumes of all pods: (dict "root" $ "name" <of ConfigMap and Secret>). */}}
 {{- define "truthgate.volumes" -}}
 {{- $secrets := include "truthgate.secrets" . | fromJson -}}
 - name: config
@@ -122,7 +122,7 @@ ports, times and memory would be other than it takes them to be. (dict "root" $ 
 {{- end }}
 {{- end -}}
 
-{{/* What all pods have alike. */}}
+{{/* What all pods have in common. */}}
 {{- define "truthgate.podCommon" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -139,7 +139,37 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* What asks a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
+{{/* What all containers have in common: (dict "root" $ "args" (list "worker") "resources" ...). */}}
+{{- define "truthgate.container" -}}
+image: {{ include "truthgate.image" .root | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+args: {{ toJson .args }}
+{{- with .root.Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+resources:
+  {{- toYaml .resources | nindent 2 }}
+securityContext:
+  {{- toYaml .root.Values.securityContext | nindent 2 }}
+{{- end -}}
+
+{{/* A pod that runs one command: (dict "root" $ "name" <of ConfigMap and Secret> "component" "test" "args" (list ...)). */}}
+{{- define "truthgate.commandPod" -}}
+restartPolicy: Never
+{{ include "truthgate.podCommon" .root }}
+containers:
+  - name: {{ .component }}
+    {{- include "truthgate.container" (merge (dict "resources" .root.Values.topics.job.resources) .) | nindent 4 }}
+    env:
+      {{- include "truthgate.env" . | nindent 6 }}
+    volumeMounts:
+      {{- include "truthgate.volumeMounts" .root | nindent 6 }}
+volumes:
+  {{- include "truthgate.volumes" . | nindent 2 }}
+{{- end -}}
+
+{{/* A probe of a worker: (dict "root" $ "path" "/readyz" "command" (list ...) "probe" .Values.probes.readiness). */}}
 {{- define "truthgate.probe" -}}
 {{- $probe := .probe -}}
 {{- $host := dig "web" "host" "" .root.Values.settings | default "" -}}
@@ -159,44 +189,19 @@ httpGet:
 {{ toYaml $probe }}
 {{- end -}}
 
-{{/* The ServiceAccount of a pod that may run before the chart's own is there. */}}
-{{- define "truthgate.earlyServiceAccount" -}}
-{{- if and (not .Values.serviceAccount.create) .Values.serviceAccount.name -}}
-serviceAccountName: {{ .Values.serviceAccount.name | quote }}
-{{- end -}}
-{{- end -}}
-
 {{/*
-Requests and limits of a worker: those of the values, and what follows from the settings for what they leave out. What
-follows is never more asked for than is allowed, which Kubernetes would refuse.
+Requests and limits of a worker: those of the values, and defaults that follow from the settings. A limit in the values
+is the default of its request, as in Kubernetes.
 */}}
 {{- define "truthgate.resources" -}}
 {{- $memory := printf "%dMi" (include "truthgate.memoryMiB" . | int) -}}
 {{- $cpu := printf "%dm" (add (mul 1000 (include "truthgate.processes" . | int)) 250) -}}
-{{- $requests := dict "cpu" $cpu "memory" $memory -}}
-{{- $limits := dict "memory" $memory -}}
-{{- range $name, $limit := .Values.resources.limits | default dict -}}
-{{- $derived := get $requests $name -}}
-{{- if and $derived (lt (include "truthgate.quantity" $limit | float64) (include "truthgate.quantity" $derived | float64)) -}}
-{{- $_ := set $requests $name $limit -}}
-{{- end -}}
-{{- end -}}
-{{- with dig "requests" "memory" "" .Values.resources -}}
-{{- if gt (include "truthgate.quantity" . | float64) (include "truthgate.quantity" $memory | float64) -}}
-{{- $_ := set $limits "memory" . -}}
-{{- end -}}
-{{- end -}}
-{{- toYaml (mergeOverwrite (dict "requests" $requests "limits" $limits) (deepCopy .Values.resources)) -}}
+{{- $requests := merge (pick (.Values.resources.limits | default dict) "cpu" "memory") (dict "cpu" $cpu "memory" $memory) -}}
+{{- $derived := dict "requests" $requests "limits" (dict "memory" $memory) -}}
+{{- toYaml (mergeOverwrite $derived (deepCopy .Values.resources)) -}}
 {{- end -}}
 
-{{/* A quantity of Kubernetes as a number. */}}
-{{- define "truthgate.quantity" -}}
-{{- $units := dict "m" 0.001 "" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
-{{- $number := toString . | regexFind "^[0-9.]+" | float64 -}}
-{{- toString . | regexFind "[A-Za-z]*$" | get $units | default 1 | float64 | mulf $number -}}
-{{- end -}}
-
-{{/* The memory of a worker; the README says which of these figures were measured, and how. */}}
+{{/* The memory of a worker; the README says how these figures were measured. */}}
 {{- define "truthgate.memoryMiB" -}}
 {{- $processes := include "truthgate.processes" . | int -}}
 {{- $scoring := addf 320 (mulf 1.1 $processes 460) -}}
@@ -209,7 +214,7 @@ follows is never more asked for than is allowed, which Kubernetes would refuse.
 {{- addf $main $retrieval $tmp $scoring (include "truthgate.rememberedMiB" . | float64) | ceil | int -}}
 {{- end -}}
 
-{{/* What the worker that counts the rates remembers of verdicts: 145 bytes of each, until no window takes it any more. */}}
+{{/* The verdicts that the rates' leader keeps in memory: 145 bytes each, until they are in no window any more. */}}
 {{- define "truthgate.rememberedMiB" -}}
 {{- $seconds := 0.0 -}}
 {{- if include "truthgate.setting" (list . "rates" "enabled") | eq "true" -}}
@@ -218,6 +223,6 @@ follows is never more asked for than is allowed, which Kubernetes would refuse.
 {{- end -}}
 {{- $seconds = addf $seconds (include "truthgate.setting" (list . "rates" "retention_seconds") | float64) -}}
 {{- end -}}
-{{- /* They are forgotten together, in twelve steps of that time. */ -}}
+{{- /* They are dropped in twelve steps of that time. */ -}}
 {{- divf (mulf 145 .Values.answersPerSecond $seconds (divf 13 12)) 1048576 -}}
 {{- end -}}

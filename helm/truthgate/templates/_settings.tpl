@@ -1,4 +1,4 @@
-{{/* The settings as they are in effect, in JSON: those of the values, with what the chart derives. */}}
+{{/* The effective settings, in JSON: those of the values, and what the chart derives. */}}
 {{- define "truthgate.settings" -}}
 {{- $settings := deepCopy .Values.settings -}}
 {{- $kafka := $settings.kafka | default dict -}}
@@ -28,7 +28,7 @@
 {{- toJson $settings -}}
 {{- end -}}
 
-{{/* The files of certificates for Kafka, in JSON: of each the setting, the file, its Secret with the key, and KEDA's name. */}}
+{{/* The certificate files for Kafka, in JSON: setting, file, Secret with key, and the parameter of KEDA for each. */}}
 {{- define "truthgate.kafkaFiles" -}}
 {{- $files := list -}}
 {{- with .Values.tls.kafka -}}
@@ -50,12 +50,12 @@
 {{- toJson $files -}}
 {{- end -}}
 
-{{/* Scoring processes: truthgate would take as many as there are processors, and memory must be known beforehand. */}}
+{{/* Scoring processes. truthgate's default, one per processor, would need an unknown amount of memory. */}}
 {{- define "truthgate.processes" -}}
 {{- dig "scoring" "processes" 1 .Values.settings | default 1 -}}
 {{- end -}}
 
-{{/* The port of the pages; 0, any free one, is no port of a container. */}}
+{{/* The port of the pages; 0 means any free port, which a container cannot declare. */}}
 {{- define "truthgate.port" -}}
 {{- $port := include "truthgate.setting" (list . "web" "port") | int -}}
 {{- if not $port -}}
@@ -64,7 +64,7 @@
 {{- $port -}}
 {{- end -}}
 
-{{/* A setting, or truthgate's own default: (list $ "flow" "answer_timeout_seconds"), in JSON. */}}
+{{/* A setting or its default: (list $ "flow" "answer_timeout_seconds"), in JSON. */}}
 {{- define "truthgate.setting" -}}
 {{- $root := first . -}}
 {{- $path := rest . -}}
@@ -76,54 +76,13 @@
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* The settings as TOML: tables by their headings, JSON's values, which TOML has too, and objects in lists in one line. */}}
-{{- define "truthgate.toml" -}}
-{{- $path := .path -}}
-{{- range $key, $value := .table -}}
-{{- if not (or (kindIs "map" $value) (kindIs "invalid" $value)) }}
-{{ include "truthgate.tomlKey" $key }} = {{ include "truthgate.tomlValue" $value }}
-{{- end -}}
-{{- end -}}
-{{- range $key, $value := .table -}}
-{{- if kindIs "map" $value }}
-{{- $inner := append $path (include "truthgate.tomlKey" $key) }}
-
-[{{ join "." $inner }}]
-{{- include "truthgate.toml" (dict "path" $inner "table" $value) }}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{- define "truthgate.tomlKey" -}}
-{{- regexMatch "^[A-Za-z0-9_-]+$" . | ternary . (toJson .) -}}
-{{- end -}}
-
-{{- define "truthgate.tomlValue" -}}
-{{- if kindIs "map" . -}}
-{{- $members := list -}}
-{{- range $key, $value := . -}}
-{{- if not (kindIs "invalid" $value) -}}
-{{- $members = append $members (printf "%s = %s" (include "truthgate.tomlKey" $key) (include "truthgate.tomlValue" $value)) -}}
-{{- end -}}
-{{- end -}}
-{ {{- join ", " $members -}} }
-{{- else if kindIs "slice" . -}}
-{{- $members := list -}}
-{{- range . -}}
-{{- $members = append $members (include "truthgate.tomlValue" .) -}}
-{{- end -}}
-[{{ join ", " $members }}]
-{{- else -}}
-{{- toJson . -}}
-{{- end -}}
-{{- end -}}
-
+{{/* The configuration file. Helm reads every number of the values as a float, and truthgate takes 6.0 for 6. */}}
 {{- define "truthgate.configFile" -}}
-# Written by the chart; the settings stand in its values.
-{{- include "truthgate.toml" (dict "path" list "table" (include "truthgate.settings" . | fromJson)) }}
+# Written by the chart from its values.
+{{ include "truthgate.settings" . | fromJson | toToml }}
 {{- end -}}
 
-{{/* The drain budget: within it everything in work has its verdict and is committed. */}}
+{{/* The drain budget: the time in which all answers in progress get their verdicts and are committed. */}}
 {{- define "truthgate.drainSeconds" -}}
 {{- $answer := include "truthgate.setting" (list . "flow" "answer_timeout_seconds") | float64 -}}
 {{- $send := include "truthgate.setting" (list . "kafka" "delivery_timeout_seconds") | float64 -}}

@@ -103,7 +103,7 @@ class ArchivedLetter:
     def to_record(self, topics: Topics) -> OutgoingRecord:
         """Return the original record for its topic: ``answers``, unless the letter names another input."""
         named = self.reason(header.TOPIC)
-        topic = named if named in {topics.documents, topics.ratings} else topics.answers
+        topic = named if named in {topics.documents, topics.reviews} else topics.answers
         headers = tuple(
             (name, value)
             for name, value in self.headers

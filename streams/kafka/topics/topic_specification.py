@@ -14,7 +14,7 @@ class Topics:
     Attributes:
         answers: input: the chatbot's answers, keyed by conversation.
         documents: input: the help documents, compacted, keyed by document.
-        ratings: input: reviewers' ratings, keyed by answer.
+        reviews: input and output: what people decided, keyed by conversation; kept for ever.
         controls: internal: operators' pauses of automatic sending, compacted, one partition.
         schemas: the Avro schemas of all records, by fingerprint, compacted, one partition.
         auto_send: output: verdicts on answers that may be sent.
@@ -33,7 +33,7 @@ class Topics:
     def __init__(self, prefix: str = "") -> None:
         self.answers: Final = f"{prefix}answers"
         self.documents: Final = f"{prefix}documents"
-        self.ratings: Final = f"{prefix}ratings"
+        self.reviews: Final = f"{prefix}reviews"
         self.controls: Final = f"{prefix}controls"
         self.schemas: Final = f"{prefix}schemas"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
@@ -43,7 +43,7 @@ class Topics:
         self.rate_alerts: Final = f"{prefix}hallucination-alerts"
         self.rates_state: Final = f"{prefix}hallucination-rates.state"
         self.dead_letters: Final = f"{prefix}answers.dead-letters"
-        self.inputs: Final = (self.answers, self.documents, self.ratings)
+        self.inputs: Final = (self.answers, self.documents, self.reviews)
         self.outputs: Final = (self.auto_send, self.review, self.blocked)
         self.rate_topics: Final = (self.rate_alerts, self.rates_state)
         self.all: Final = (
@@ -167,6 +167,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
         topics.documents: _compacted(),
+        topics.reviews: {"cleanup.policy": "delete", "retention.ms": "-1"},
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.schemas: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),

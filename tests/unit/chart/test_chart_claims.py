@@ -1,12 +1,29 @@
-"""Two releases never share topics or a consumer group unawares, and so never publish the same rates twice."""
+"""Two releases never share topics or a consumer group unawares, and so never publish the same rates twice.
 
+The chart asks no cluster for that, so that ``helm template`` and with it Argo CD render what Helm installs.
+"""
+
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from tests.support.charts import MINIMUM, NAMESPACE, RELEASE, Resource, resources, template, with_settings
+from tests.support.charts import (
+    CHART,
+    FEATURES,
+    MINIMUM,
+    NAMESPACE,
+    RELEASE,
+    Resource,
+    feature,
+    helm,
+    resources,
+    template,
+    with_settings,
+)
 from tests.support.kubernetes_api import api_with
 
 
@@ -50,22 +67,39 @@ def test_a_release_takes_what_nobody_or_it_itself_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize("shared", [{"topic_prefix": "a."}, {"topic_prefix": ""}, {"consumer_group": "a"}])
 def test_a_release_is_refused_what_another_has(shared: dict[str, str], tmp_path: Path) -> None:
     told = _told(with_settings(kafka=shared), _claims("green", **shared), tmp_path)
-    ((setting, value),) = shared.items()
-    assert f'release chat/green already has settings.kafka.{setting} "{value}"' in told
-
-
-def test_other_namespaces_are_looked_into_where_they_are_named(tmp_path: Path) -> None:
-    shared = {"topic_prefix": "a."}
-    there = _claims("green", **shared)
-    for each in there:
-        each["metadata"]["namespace"] = "elsewhere"
-    values = with_settings(kafka=shared)
-    assert _told(values, there, tmp_path) == ""
-    looking = {**values, "claims": {"namespaces": ["elsewhere"]}}
-    assert "release elsewhere/green already has" in _told(looking, there, tmp_path)
+    (setting,) = shared
+    assert f'ConfigMap "truthgate-{setting.replace("_", "-")}-' in told
+    assert 'key "meta.helm.sh/release-name" must equal "blue": current value is "green"' in told
 
 
 def test_a_release_that_is_to_share_claims_nothing(tmp_path: Path) -> None:
     values = {**with_settings(kafka={"topic_prefix": "a."}), "claims": {"enabled": False}}
     assert _told(values, _claims("green", topic_prefix="a."), tmp_path) == ""
     assert "claim" not in str([each["metadata"]["labels"] for each in resources(values)])
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_what_is_rendered_without_a_cluster_is_what_helm_installs(name: str, tmp_path: Path) -> None:
+    values = yaml.safe_load(feature(name).read_text("utf-8"))
+    rendered = template(values).stdout
+    kinds = {(each["apiVersion"], each["kind"]) for each in resources(values)}
+    place = (f"--namespace={NAMESPACE}", "--values=-", "--disable-openapi-validation", "--output=json")
+    with api_with(_claims("blue"), kinds, tmp_path) as kubeconfig:
+        done = helm(
+            "install",
+            RELEASE,
+            CHART,
+            *place,
+            "--dry-run=server",
+            f"--kubeconfig={kubeconfig}",
+            stdin=json.dumps(values),
+        )
+    assert done.returncode == 0, done.stderr
+    release = json.loads(done.stdout)
+    installed = "\n---\n".join([release["manifest"], *(hook["manifest"] for hook in release["hooks"])])
+    assert _sorted(installed) == _sorted(rendered)
+
+
+def _sorted(text: str) -> list[Resource]:
+    found = [each for each in yaml.safe_load_all(text) if each]
+    return sorted(found, key=lambda each: (each["kind"], each["metadata"]["name"]))

@@ -67,6 +67,61 @@ def test_rules_that_truthgate_wrote_are_taken_as_they_are(sections: Mapping[str,
     assert only(resources(values), "PrometheusRule")["spec"]["groups"] == _rules(settings)
 
 
+def _alerts(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [rule for group in groups for rule in group["rules"] if "alert" in rule]
+
+
+@pytest.mark.parametrize("sections", [{}, OTHER[0]], ids=["the chart's own", "those of the values"])
+def test_labels_and_single_alerts_are_changed_without_writing_the_rules(sections: Mapping[str, Any]) -> None:
+    settings = Settings(**sections)
+    changes = {
+        "alertLabels": {"team": "support", "severity": "page"},
+        "alerts": {
+            "TruthgateNoAnswers": {"for": "30m", "labels": {"severity": "info"}},
+            "TruthgateDeadLetters": {"enabled": False},
+            "TruthgateLagGrowing": {"annotations": {"summary": "x"}},
+        },
+    }
+    rules = {"rules": render_rule_file(all_rules(Deployment(settings, JOB)), RUNBOOK)} if sections else {}
+    enabled = {"enabled": True, "runbookUrl": RUNBOOK, **changes, **rules}
+    values = {**with_settings(**sections), "prometheusRule": enabled}
+    expected = [
+        {**rule, "labels": {**rule.get("labels", {}), "team": "support", "severity": "page"}}
+        for rule in _alerts(_rules(settings))
+        if rule["alert"] != "TruthgateDeadLetters"
+    ]
+    for rule in expected:
+        if rule["alert"] == "TruthgateNoAnswers":
+            rule["for"], rule["labels"]["severity"] = "30m", "info"
+        if rule["alert"] == "TruthgateLagGrowing":
+            rule["annotations"]["summary"] = "x"
+    assert _alerts(only(resources(values), "PrometheusRule")["spec"]["groups"]) == expected
+
+
+def test_an_alert_of_judges_may_be_changed_where_there_are_none() -> None:
+    enabled = {"enabled": True, "runbookUrl": RUNBOOK, "alerts": {"TruthgateJudgeSlow": {"for": "1h"}}}
+    groups = only(resources({**MINIMUM, "prometheusRule": enabled}), "PrometheusRule")["spec"]["groups"]
+    assert groups == _rules(Settings())
+
+
+def test_relabelings_follow_the_one_that_the_rules_need() -> None:
+    own = {"targetLabel": "cluster", "replacement": "test"}
+    (endpoint,) = only(resources(feature("monitoring")), "ServiceMonitor")["spec"]["endpoints"]
+    assert endpoint["relabelings"] == [{"targetLabel": "job", "replacement": JOB}, own]
+
+
+@pytest.mark.parametrize("name", ["monitoring", "pod-monitor"])
+def test_monitoring_may_be_in_another_namespace_and_still_finds_the_workers(name: str) -> None:
+    found = resources(feature(name), "--set=monitoringNamespace=observability")
+    kinds = {"ServiceMonitor", "PodMonitor", "PrometheusRule"}
+    own = [each for each in found if each["kind"] in kinds or each["metadata"]["name"].endswith("-dashboard")]
+    assert len(own) == (3 if name == "monitoring" else 2)
+    for each in found:
+        assert each["metadata"]["namespace"] == ("observability" if each in own else "chat")
+    (monitor,) = (each for each in own if each["kind"].endswith("Monitor"))
+    assert monitor["spec"]["namespaceSelector"] == {"matchNames": ["chat"]}
+
+
 @pytest.mark.parametrize("sections", [*ALIKE, *OTHER])
 def test_the_dashboard_is_the_one_that_truthgate_writes_for_these_settings(
     sections: Mapping[str, Any],

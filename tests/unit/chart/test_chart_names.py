@@ -108,15 +108,37 @@ def _worker_resources(**given: Mapping[str, Any]) -> dict[str, Any]:
     return pod["containers"][0]["resources"]
 
 
-def test_no_more_is_asked_for_than_is_allowed_where_only_one_is_set() -> None:
+def test_a_request_follows_a_limit_and_the_rest_is_as_shipped() -> None:
     usual = _worker_resources()
     low = _worker_resources(limits={"memory": "0.5Gi", "cpu": "500m"})
     assert low["requests"] == low["limits"] == {"memory": "0.5Gi", "cpu": "500m"}
-    high = _worker_resources(limits={"memory": "9G", "cpu": 4})
-    assert high["requests"] == usual["requests"]
-    asked = _worker_resources(requests={"memory": "9Gi"})
-    assert asked["limits"]["memory"] == asked["requests"]["memory"] == "9Gi"
+    memory = _worker_resources(limits={"memory": "9G"})
+    assert memory["requests"] == {**usual["requests"], "memory": "9G"}
+    both = _worker_resources(limits={"memory": "9G"}, requests={"memory": "2G"})
+    assert (both["requests"]["memory"], both["limits"]["memory"]) == ("2G", "9G")
     assert _worker_resources(requests={"memory": "64Mi"})["limits"] == usual["limits"]
+
+
+def _images(**values: Any) -> set[str]:
+    found = resources({**MINIMUM, "libretranslate": {"enabled": True}, **values})
+    return set(re.findall(r"'image': '([^']+)'", str(found)))
+
+
+def test_a_registry_for_all_images_replaces_their_own() -> None:
+    assert _images() == {"truthgate:0.1.0", "docker.io/libretranslate/libretranslate:v1.9.6"}
+    assert _images(image={"registry": "a.example.com"}) >= {"a.example.com/truthgate:0.1.0"}
+    digest = f"sha256:{'a' * 64}"
+    images = _images(
+        image={"registry": "a.example.com", "digest": digest},
+        **{"global": {"imageRegistry": "mirror:5000", "other": 1}},
+    )
+    assert images == {f"mirror:5000/truthgate@{digest}", "mirror:5000/libretranslate/libretranslate:v1.9.6"}
+
+
+def test_reloader_finds_its_annotation_on_the_workers() -> None:
+    annotations = {"reloader.stakater.com/auto": "true"}
+    workers = only(resources({**MINIMUM, "commonAnnotations": annotations}), "StatefulSet")
+    assert workers["metadata"]["annotations"] == annotations
 
 
 TAKEN = {

@@ -73,6 +73,31 @@ WRONG = {
         {**MINIMUM, "podDisruptionBudget": {"maxUnavailable": "all"}},
         "/podDisruptionBudget/maxUnavailable",
     ),
+    "a budget of nobody": (
+        {**MINIMUM, "podDisruptionBudget": {"minAvailable": "all"}},
+        "/podDisruptionBudget/minAvailable",
+    ),
+    "pages under no name": ({**MINIMUM, "ingress": {"enabled": True}}, "ingress.host is needed"),
+    "an alert that is none": (
+        {**MINIMUM, "prometheusRule": {"enabled": True, "alerts": {"TruthgateNo": {"for": "1m"}}}},
+        "prometheusRule.alerts has TruthgateNo, and no alert has that name",
+    ),
+    "a change of an alert that is none": (
+        {**MINIMUM, "prometheusRule": {"alerts": {"TruthgateNoAnswers": {"severity": "info"}}}},
+        "'severity' not allowed",
+    ),
+    "rules that are none": (
+        {**MINIMUM, "prometheusRule": {"enabled": True, "rules": "rules: []"}},
+        "prometheusRule.rules has no groups",
+    ),
+    "a value that no job has": (
+        {**MINIMUM, "topics": {"job": {"values": {"replicaCount": 1}}}},
+        "'replicaCount' not allowed",
+    ),
+    "a setting of the job that is none": (
+        {**MINIMUM, "topics": {"job": {"values": {"settings": {"kafka": {"user": "x"}}}}}},
+        "'user' not allowed",
+    ),
     "lag that nobody may wait": ({**MINIMUM, "autoscaling": {"keda": {"lagThreshold": 0}}}, "minimum: got 0"),
     "a scrape that outlasts its interval": (
         {**MINIMUM, "serviceMonitor": {"enabled": True, "interval": "1m", "scrapeTimeout": "1m1s"}},

@@ -100,3 +100,25 @@ def test_no_pod_has_a_right_that_it_does_not_need(name: str) -> None:
             }
             assert {"requests", "limits"} <= container["resources"].keys()
             assert "/tmp" in [mount["mountPath"] for mount in container["volumeMounts"]]
+
+
+def test_the_pages_are_served_under_a_host_name_by_the_service_that_has_them() -> None:
+    found = resources(feature("ingress"))
+    spec = only(found, "Ingress")["spec"]
+    (rule,) = spec["rules"]
+    (path,) = rule["http"]["paths"]
+    backend = path["backend"]["service"]
+    service = only(found, "Service", name=backend["name"])
+    assert backend["port"]["name"] in {port["name"] for port in service["spec"]["ports"]}
+    assert service["metadata"]["labels"]["truthgate/service"] == "pages"
+    assert spec["tls"] == [{"hosts": [rule["host"]], "secretName": "truthgate-certificate"}]
+    assert "Ingress" not in {each["kind"] for each in resources(feature("default"))}
+
+
+def test_a_budget_is_of_workers_down_or_of_workers_up() -> None:
+    down, up = (
+        only(resources(feature(name)), "PodDisruptionBudget")["spec"] for name in ("default", "ingress")
+    )
+    assert (down["maxUnavailable"], up["minAvailable"]) == (1, 1)
+    assert "minAvailable" not in down
+    assert "maxUnavailable" not in up

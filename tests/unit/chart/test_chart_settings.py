@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -273,7 +274,7 @@ def test_certificates_are_where_the_settings_look_for_them(
     assert sorted((each["name"], each["key"]) for each in secrets) == sorted(mounted.values())
 
 
-def test_keda_enters_kafka_with_the_tokens_that_the_workers_get(loaded: Load) -> None:
+def test_keda_connects_to_kafka_with_the_tokens_that_the_workers_get(loaded: Load) -> None:
     oauth = {"token_url": "https://id.example.com/token", "scope": "a b"}
     kafka = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "sasl_username": "gate"}
     values = {
@@ -297,6 +298,40 @@ def test_keda_enters_kafka_with_the_tokens_that_the_workers_get(loaded: Load) ->
         "oauthExtensions": "logicalCluster=lkc-1",
     }
     assert only(found, "ScaledObject")["spec"]["triggers"][0]["metadata"]["sasl"] == "oauthbearer"
+
+
+def test_the_topics_job_has_a_kafka_user_of_its_own_and_workers_do_not() -> None:
+    found = resources(feature("tls-scram"))
+    users = [
+        re.findall(r'sasl_username = "(.+)"', only(found, "ConfigMap", name=name)["data"]["truthgate.toml"])
+        for name in ("blue-truthgate", "blue-truthgate-topics")
+    ]
+    assert users == [["truthgate"], ["topic-admin"]]
+    job, workers = (only(found, kind)["spec"]["template"]["spec"] for kind in ("Job", "StatefulSet"))
+    assert _secret_names(job) == {"topic-admin", "kafka-cluster-ca-cert"}
+    assert _secret_names(workers) == {"truthgate-user", "kafka-cluster-ca-cert"}
+
+
+def test_the_topics_job_may_have_its_own_client_certificate_and_password_of_the_values() -> None:
+    own = {
+        "secrets": {"values": {"kafka.ssl_key_password": "x"}},
+        "tls": {"kafka": {"clientSecretName": "admin"}},
+    }
+    values = {
+        **with_settings(kafka={"security_protocol": "SSL"}),
+        "tls": {"kafka": {"secretName": "workers", "certKey": "c", "keyKey": "k"}},
+        "topics": {"job": {"values": own}},
+    }
+    found = resources(values)
+    job, workers = (only(found, kind)["spec"]["template"]["spec"] for kind in ("Job", "StatefulSet"))
+    assert _secret_names(job) == {"workers", "admin", "blue-truthgate-topics"}
+    assert _secret_names(workers) == {"workers"}
+    assert only(found, "Secret")["metadata"]["name"] == "blue-truthgate-topics"
+
+
+def _secret_names(pod: Mapping[str, Any]) -> set[str]:
+    projected = [volume["projected"] for volume in pod["volumes"] if "projected" in volume]
+    return {source["secret"]["name"] for each in projected for source in each["sources"]}
 
 
 def test_what_the_schema_lets_through_is_refused_by_the_worker_in_one_line(loaded: Load) -> None:

@@ -136,7 +136,7 @@ def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_cou
     named = [json.dumps({"question": "q?", "answer": "a.", "document_ids": [f"d-{n}"]}) for n in range(12)]
     file.write_text("\n".join(['{"question": "q?", "answer": "a."}', *named]))
     done = truthgate_here("score", file)
-    lines = "line 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
+    lines = "lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
     told = f"12 answers with missing documents, e.g. d-0 ({lines})"
     assert (done.returncode, told in done.stderr) == (1, True)
 

@@ -41,7 +41,7 @@ def test_the_names_are_those_of_the_contract() -> None:
     assert Topics().all == (
         "answers",
         "documents",
-        "ratings",
+        "reviews",
         "controls",
         "schemas",
         "verdicts.auto-send",
