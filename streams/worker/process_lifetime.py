@@ -5,9 +5,12 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
+
+import structlog
 
 from schemas import RegistryUnreachable
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -16,8 +19,12 @@ from streams.observability.health import Health
 from streams.observability.logs import writes_json
 from streams.settings import InvalidSettings, LogSettings
 
+log = structlog.get_logger(__name__)
+
 #: Seconds between heartbeats of the event loop.
 _BEAT_SECONDS = 1.0
+#: A thread of a process that runs wakes up sooner after its time, whatever the machine does.
+_STOPPED_SECONDS = 10.0
 
 
 def stop_signals(on_signal: Callable[[str], None]) -> asyncio.Event:
@@ -80,18 +87,29 @@ def end_process(code: int) -> NoReturn:
 
 @contextmanager
 def watchdog(
-    health: Health, interval: float, on_failure: Callable[[InfrastructureFailure], None]
+    health: Health,
+    interval: float,
+    on_failure: Callable[[InfrastructureFailure], None],
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[None]:
     """Call ``on_failure`` with the first problem that :class:`Health` reports while the context is open.
 
     Kubernetes restarts a pod whose liveness probe fails; this does the same without probes, and if the event
     loop that would answer a probe hangs. ``interval`` is in seconds.
+
+    A process that was stopped for a while (SIGSTOP, a frozen container or machine) gets another interval: it
+    only looks blocked.
     """
     stopped = threading.Event()
 
     def watch() -> None:
+        looked_at = clock()
         while not stopped.wait(interval):
-            if problem := health.failure():
+            overrun = clock() - looked_at - interval
+            looked_at += interval + overrun
+            if overrun > _STOPPED_SECONDS:
+                log.warning("process_continues", seconds=round(overrun))
+            elif problem := health.failure():
                 on_failure(problem)
                 return
 

@@ -376,6 +376,21 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
     assert heading.split()[:4] == ["at", "from", "stage", "class"]
     assert line.startswith("0:0 ")
     assert line.rstrip().endswith("the value ends within the header")
+    summary = truthgate("dead-letters", "list", "--summary", "--json", environment=environment)
+    kinds = {(row["stage"], row["class"]): row for row in map(json.loads, summary.stdout.splitlines())}
+    assert {kind: row["records"] for kind, row in kinds.items()} == {
+        ("decode", "truncated"): 2,
+        ("score", "truncated"): 1,
+        ("", ""): 1,
+    }
+    assert (kinds["decode", "truncated"]["at"], kinds["decode", "truncated"]["replayed"]) == ("0:0", 0)
+    table = truthgate("dead-letters", "list", "--class", "truncated", "--summary", environment=environment)
+    assert [line.split()[:3] for line in table.stdout.splitlines()[1:]] == [
+        ["decode", "truncated", "2"],
+        ["score", "truncated", "1"],
+    ]
+    none = truthgate("dead-letters", "list", "--since", "2999-01-01T00:00:00Z", environment=environment)
+    assert (none.stdout, none.stderr) == ("", "truthgate: no dead letters of that kind\n")
 
 
 @pytest.mark.usefixtures("letters")

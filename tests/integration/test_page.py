@@ -199,6 +199,8 @@ async def test_the_page_shows_pauses_with_who_and_why_while_they_last(
         async with opened(browser, worker.address) as watched:
             page = watched.page
             await expect(page.locator("#version")).to_contain_text("truthgate")
+            zone = await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+            await expect(page.locator("footer")).to_contain_text(f"in the time zone of this browser, {zone}.")
             await expect(page.locator("#sending")).to_be_hidden()
             await expect(page.get_by_text("publishes a chat log")).to_be_visible()
             await publish_pause(counted, pause)

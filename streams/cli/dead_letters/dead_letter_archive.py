@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -35,18 +36,20 @@ LetterLocation = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ArchivedLetter:
-    """One dead letter: its location, the original key and value, and headers with the reason."""
+    """One dead letter: its location, the original key and value, headers with the reason, and time (ms)."""
 
     partition: int
     offset: int
     key: bytes | None
     value: bytes | None
     headers: Headers
+    timestamp: int = 0
 
     @classmethod
     def of(cls, record: ConsumerRecord) -> ArchivedLetter:
         """Make a letter of a record, whatever its headers hold."""
-        return cls(record.partition, record.offset, record.key, record.value, tuple(record.headers))
+        headers = tuple(record.headers)
+        return cls(record.partition, record.offset, record.key, record.value, headers, record.timestamp)
 
     @property
     def location(self) -> str:
@@ -110,13 +113,22 @@ class ArchivedLetter:
 
 
 class LetterFilter:
-    """Selects letters by stage and location; ``unmatched`` are the given locations that had none.
+    """Selects letters; ``unmatched`` are the given locations that had none.
 
-    No ``stages`` and no ``locations`` (``PARTITION:OFFSET``) select all. Raises UsageError if one is bad.
+    No ``stages``, error ``classes`` and ``locations`` (``PARTITION:OFFSET``) select all; ``since`` selects
+    those that were written then or later. Raises UsageError if a location is bad.
     """
 
-    def __init__(self, stages: Sequence[Stage], locations: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        locations: Sequence[str] = (),
+        classes: Sequence[str] = (),
+        since: datetime | None = None,
+    ) -> None:
         self._stages = frozenset(stages)
+        self._classes = frozenset(classes)
+        self._since = since.timestamp() * 1000 if since else 0
         self._locations: set[LetterLocation] = set()
         for each in locations:
             if not (found := _LOCATION.fullmatch(each)):
@@ -128,7 +140,11 @@ class LetterFilter:
         """Return whether the filter selects this letter."""
         if self._locations and letter.at not in self._locations:
             return False
-        selected = not self._stages or letter.reason(header.STAGE) in self._stages
+        selected = (
+            (not self._stages or letter.reason(header.STAGE) in self._stages)
+            and (not self._classes or letter.reason(header.ERROR_CLASS) in self._classes)
+            and letter.timestamp >= self._since
+        )
         if selected:
             self.unmatched.discard(letter.at)
         return selected

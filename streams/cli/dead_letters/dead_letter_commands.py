@@ -3,13 +3,14 @@
 import asyncio
 from collections import Counter
 from contextlib import aclosing, nullcontext
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from streams.cli.command_output import ExitCode, UsageError, plural, printable, say, write_json, write_line
-from streams.cli.common_options import AsJson, ConfigFile
+from streams.cli.common_options import AsJson, ConfigFile, parse_time
 from streams.cli.dead_letters.dead_letter_archive import (
     ArchivedLetter,
     LetterFilter,
@@ -30,6 +31,16 @@ StageOption = Annotated[
     list[Stage] | None,
     typer.Option("--stage", help="Only letters that failed at this stage; may be repeated."),
 ]
+ClassOption = Annotated[
+    list[str] | None,
+    typer.Option("--class", metavar="CLASS", help="Only letters with this error class; may be repeated."),
+]
+SinceOption = Annotated[
+    datetime | None,
+    typer.Option(
+        "--since", parser=parse_time, metavar="TIME", help="Only letters written since, e.g. 2h, 3d."
+    ),
+]
 LocationOption = Annotated[
     list[str] | None, typer.Option(metavar="PARTITION:OFFSET", help="Only this letter; may be repeated.")
 ]
@@ -38,9 +49,14 @@ LocationOption = Annotated[
 @app.command("list")
 def list_letters(
     stage: StageOption = None,
+    error_class: ClassOption = None,
+    since: SinceOption = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="At most N records.")
     ] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="A line for each stage and class, with the number of records.")
+    ] = False,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
@@ -48,10 +64,13 @@ def list_letters(
 
     Letters about the same record share a line, with their count: each worker writes one about a bad document.
 
-    Example: `truthgate dead-letters list --stage decode --limit 20`
+    Example: `truthgate dead-letters list --since 2h --summary`
     """
-    found = asyncio.run(_list_records(load_settings(config), LetterFilter(stage or ()), limit))
-    if as_json:
+    selected = LetterFilter(stage or (), classes=error_class or (), since=since)
+    found = asyncio.run(_list_records(load_settings(config), selected, limit))
+    if summary:
+        _write_summary(found, as_json=as_json)
+    elif as_json:
         for each in found:
             write_json(each)
     elif found:
@@ -66,12 +85,43 @@ def list_letters(
             )
         print_table(("at", *columns), rows)
     else:
-        say("no dead letters" + (" of that stage" if stage else ""))
+        say("no dead letters" + (" of that kind" if stage or error_class or since else ""))
+
+
+def _write_summary(records: list[dict[str, Any]], *, as_json: bool) -> None:
+    kinds: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in records:
+        kind = kinds.setdefault(
+            (each["stage"], each["class"]),
+            {
+                "stage": each["stage"],
+                "class": each["class"],
+                "records": 0,
+                "replayed": 0,
+                "first_failed": "",
+                "at": "",
+            },
+        )
+        kind["records"] += 1
+        kind["replayed"] += each["replayed"]
+        kind["first_failed"] = min(kind["first_failed"] or each["first_failed_at"], each["first_failed_at"])
+        kind["at"] = kind["at"] or f"{each['partition']}:{each['offset']}"
+    rows = sorted(kinds.values(), key=lambda kind: -kind["records"])
+    for row in rows if as_json else ():
+        write_json(row)
+    if rows and not as_json:
+        columns = ("stage", "class", "records", "replayed", "first_failed", "at")
+        names = ("stage", "class", "records", "replayed", "first failed", "e.g. at")
+        print_table(names, [tuple(str(row[name]) for name in columns) for row in rows])
+    elif not rows:
+        say("no dead letters")
 
 
 @app.command("replay")
 def replay_letters(
     stage: StageOption = None,
+    error_class: ClassOption = None,
+    since: SinceOption = None,
     at: LocationOption = None,
     again: Annotated[
         bool, typer.Option("--all", help="Include letters that were replayed before, whatever came of it.")
@@ -102,7 +152,8 @@ def replay_letters(
 
     Example: `truthgate dead-letters replay --stage score`
     """
-    selected, settings = LetterFilter(stage or (), at or ()), load_settings(config)
+    selected = LetterFilter(stage or (), at or (), error_class or (), since)
+    settings = load_settings(config)
     result = ReplayResult(Topics(settings.kafka.topic_prefix), documents=documents, repeated=repeated)
     asyncio.run(replay(settings, selected, result, again=again, dry_run=dry_run))
     sent = "would be sent" if dry_run else "sent"
@@ -121,6 +172,8 @@ def replay_letters(
 @app.command("discard")
 def discard_letters(
     stage: StageOption = None,
+    error_class: ClassOption = None,
+    since: SinceOption = None,
     at: LocationOption = None,
     every: Annotated[bool, typer.Option("--all", help="All current letters.")] = False,
     config: ConfigFile = None,
@@ -135,9 +188,9 @@ def discard_letters(
 
     Example: `truthgate dead-letters discard --at 0:12`
     """
-    if not (stage or at or every):
-        raise UsageError("name what to discard: --at, --stage, or --all")
-    selected = LetterFilter(stage or (), at or ())
+    if not (stage or error_class or since or at or every):
+        raise UsageError("name what to discard: --at, --stage, --class, --since, or --all")
+    selected = LetterFilter(stage or (), at or (), error_class or (), since)
     count = asyncio.run(discard(load_settings(config), selected))
     say(f"dead letters of {plural(count, 'record')} discarded")
     for location in sorted(selected.unmatched):
@@ -249,7 +302,7 @@ class ReplayResult:
 def report_no_letter(location: LetterLocation) -> None:
     """Report that a given location has no letter that the filter selects."""
     at = ":".join(map(str, location))
-    say(f"dead letter {at}: does not exist, was discarded, or failed at another stage")
+    say(f"dead letter {at}: does not exist, was discarded, or is of another stage, class or time")
 
 
 async def replay(

@@ -635,5 +635,6 @@ byId("more").addEventListener("click", () => { state.shown += SHOWN_MORE; pollOn
 byId("close").addEventListener("click", () => byId("explanation").close());
 document.addEventListener("visibilitychange", pollOn);
 new ResizeObserver(() => state.live && drawFigures()).observe(byId("main"));
+byId("zone").textContent = `, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 
 pollOn();

@@ -1,9 +1,11 @@
 """A worker that does not get on is called unhealthy, and only such a one."""
 
 import threading
+import time
 
 import pytest
 from faust.types import TP
+from structlog.testing import capture_logs
 
 from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.observability.health import Health, PartitionProgress
@@ -262,3 +264,18 @@ def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock)
         clock.now += 200
         assert ended.wait(5)
     assert problems == ["the event loop has been blocked for 200 s"]
+
+
+def test_a_process_that_was_stopped_says_so_when_it_goes_on_and_gets_time_to_catch_up(
+    health: Health, clock: Clock
+) -> None:
+    """The loop beats again as soon as it runs."""
+    problems: list[InfrastructureFailure] = []
+    with capture_logs() as lines, watchdog(health, 0.001, problems.append, clock):
+        clock.now += 200
+        end = time.monotonic() + 5
+        while not lines and time.monotonic() < end:
+            health.record_heartbeat()
+            time.sleep(0.001)
+    assert lines[0] == {"event": "process_continues", "log_level": "warning", "seconds": 200}
+    assert problems == []
