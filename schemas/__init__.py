@@ -5,13 +5,13 @@ from schemas.jsonl import BadLine, read_jsonl
 from schemas.records import (
     ChatbotAnswer,
     ContextPassage,
-    HumanRating,
     KnowledgeDocument,
     Pause,
     RateAlert,
     RatedAnswer,
     RateWindow,
     Record,
+    Review,
     Verdict,
     VerdictClaim,
     VerdictClaimSource,
@@ -20,6 +20,7 @@ from schemas.records import (
     VerdictOpinion,
     VerdictPassage,
     VerdictSpan,
+    WrongSpan,
 )
 from schemas.validation import DecodeError, EncodeError, RegistryUnreachable, to_json
 
@@ -30,7 +31,6 @@ __all__ = [
     "ContextPassage",
     "DecodeError",
     "EncodeError",
-    "HumanRating",
     "KnowledgeDocument",
     "Pause",
     "RateAlert",
@@ -38,6 +38,7 @@ __all__ = [
     "RatedAnswer",
     "Record",
     "RegistryUnreachable",
+    "Review",
     "Verdict",
     "VerdictClaim",
     "VerdictClaimSource",
@@ -46,6 +47,7 @@ __all__ = [
     "VerdictOpinion",
     "VerdictPassage",
     "VerdictSpan",
+    "WrongSpan",
     "read_jsonl",
     "to_json",
 ]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from fastavro import schemaless_reader, schemaless_writer
 
@@ -97,6 +97,9 @@ def _malformed(error: Exception, position: int) -> DecodeError:
 
 T = TypeVar("T")
 
+_SchemaId: TypeAlias = int | bytes
+"""Names a writer schema: its id in a registry, or its fingerprint."""
+
 SINGLE_OBJECT = b"\xc3\x01"
 SINGLE_OBJECT_HEADER = 10
 CONFLUENT = b"\x00"
@@ -108,6 +111,16 @@ meanwhile. Short enough to recover by itself, long enough that bad values do not
 MAX_REFUSALS = 1_000
 """Anyone who writes to an input topic can make ids up; this bounds the memory they take. It is more than
 one batch of records can name, so that those of a batch are still known when it is decoded."""
+
+
+class SchemaStore(Protocol):
+    """Where writers publish their schemas, and readers find those that they do not ship."""
+
+    async def publish(self, schemas: Iterable[RecordSchema]) -> None:
+        """Publish the schemas that are not there yet; raises RegistryUnreachable."""
+
+    async def find(self, fingerprint: bytes) -> str | None:
+        """Return the JSON of the schema with a fingerprint, or None; raises RegistryUnreachable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,24 +135,27 @@ class Codec:
 
     ``registry_url`` switches writing to the Confluent wire format, and needs ``prepare`` before
     the first ``encode``; reading accepts both Avro formats then. ``json_input`` makes reading
-    accept JSON too. ``registry_timeout`` is in seconds. ``clock`` is monotonic, in seconds.
-    ``encode`` and ``decode`` do no input or output.
+    accept JSON too. ``store`` gets the schemas of what is written in the single-object encoding,
+    and has those of other releases. ``registry_timeout`` is in seconds. ``clock`` is monotonic, in
+    seconds. ``encode`` and ``decode`` do no input or output.
     """
 
     def __init__(
         self,
         registry_url: str | None = None,
         json_input: bool = False,
+        store: SchemaStore | None = None,
         registry_timeout: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._registry = _open_registry(registry_url, registry_timeout) if registry_url else None
         self._json_input = json_input
+        self._store = store
         self._clock = clock
         self._shipped = schemas_by_fingerprint()
         self._headers: dict[type[Record], bytes] = {}
-        self._fetched: dict[int, RecordSchema] = {}
-        self._refused: dict[int, _Refusal] = {}  # the oldest first
+        self._fetched: dict[_SchemaId, RecordSchema] = {}
+        self._refused: dict[_SchemaId, _Refusal] = {}  # the oldest first
         self._forgot_refusals = False
         self._registry_timeout = registry_timeout
         self._one_lookup = asyncio.Lock()
@@ -157,14 +173,16 @@ class Codec:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     async def prepare(self, *record_types: type[Record]) -> None:
-        """Get our schemas' ids from the registry, if there is one (all records', or those given).
+        """Publish our schemas (all records', or those given): to the registry, if there is one, or the store.
 
         Raises RegistryUnreachable.
         """
+        schemas = {each: current_schema(each) for each in record_types or RECORD_TYPES}
         if self._registry is None:
+            if self._store:
+                await self._store.publish(schemas.values())
             return
-        for record_type in record_types or RECORD_TYPES:
-            schema = current_schema(record_type)
+        for record_type, schema in schemas.items():
             schema_id = await self._registry.register(schema)
             self._headers[record_type] = CONFLUENT + schema_id.to_bytes(4, "big")
             self._fetched[schema_id] = schema
@@ -180,18 +198,27 @@ class Codec:
         return write_record(record, header)
 
     def needs_lookup(self, value: bytes | None) -> bool:
-        """Tell whether ``lookup`` must come before ``decode``: the schema's id is new to us."""
-        schema_id = _schema_id(value)
-        if self._registry is None or schema_id is None or schema_id in self._fetched:
-            return False
-        return self._refusal(schema_id) is None
+        """Tell whether ``lookup`` must come before ``decode``: the schema is new to us."""
+        return self._unknown_schema(value) is not None
+
+    def _unknown_schema(self, value: bytes | None) -> _SchemaId | None:
+        """Return the id or fingerprint of a value's schema if it can be looked up and has not been."""
+        schema_id: _SchemaId | None = _schema_id(value) if self._registry else None
+        if schema_id is None and self._store:
+            schema_id = _fingerprint(value)
+        if schema_id is None or schema_id in self._shipped or schema_id in self._fetched:
+            return None
+        return None if self._refusal(schema_id) else schema_id
 
     async def lookup(self, value: bytes | None) -> None:
-        """Fetch the writer schema of a value from the registry, if necessary; ``decode`` then uses it.
+        """Fetch the writer schema of a value, if necessary; ``decode`` then uses it.
 
-        Raises RegistryUnreachable if the registry does not respond in time.
+        Raises RegistryUnreachable if the registry or the store does not respond in time.
         """
-        if not self.needs_lookup(value):
+        schema_id = self._unknown_schema(value)
+        if isinstance(schema_id, bytes):
+            await self._find(schema_id)
+        if not isinstance(schema_id, int):
             return
         try:
             # The wait for the lookups before this one counts, so that none waits longer than that.
@@ -200,9 +227,23 @@ class Codec:
         except TimeoutError:
             raise RegistryUnreachable("schema registry: no answer to a lookup in time") from None
 
+    async def _find(self, fingerprint: bytes) -> None:
+        # Not at the top: it takes long to import, and few records are of another release.
+        from schemas.admission import accept_writer_schema  # noqa: PLC0415
+
+        assert self._store is not None
+        text = await self._store.find(fingerprint)
+        try:
+            schema = accept_writer_schema(text) if text else None
+            if schema is None or schema.fingerprint != fingerprint:
+                raise _unknown_fingerprint(fingerprint)
+            self._fetched[fingerprint] = schema
+        except DecodeError as error:
+            self._refuse(fingerprint, error)
+
     async def _look_up(self, value: bytes | None) -> None:
-        schema_id = _schema_id(value)
-        if self._registry is None or schema_id is None or not self.needs_lookup(value):
+        schema_id = self._unknown_schema(value)
+        if self._registry is None or not isinstance(schema_id, int):  # another lookup came first
             return
         try:
             self._fetched[schema_id] = await self._registry.fetch(schema_id)
@@ -232,7 +273,7 @@ class Codec:
 
     def _find_writer(self, value: bytes) -> tuple[int, RecordSchema] | None:
         if value.startswith(SINGLE_OBJECT):
-            return SINGLE_OBJECT_HEADER, self._shipped_writer(value)
+            return SINGLE_OBJECT_HEADER, self._single_object_writer(value)
         if value.startswith(CONFLUENT):
             return CONFLUENT_HEADER, self._fetched_writer(value)
         return None
@@ -244,14 +285,15 @@ class Codec:
             raise DecodeError("json_not_accepted", "the value is JSON, and encoding.json_input is off")
         return from_json(value, record_type, known=record_type)
 
-    def _shipped_writer(self, value: bytes) -> RecordSchema:
-        if len(value) < SINGLE_OBJECT_HEADER:
+    def _single_object_writer(self, value: bytes) -> RecordSchema:
+        fingerprint = _fingerprint(value)
+        if fingerprint is None:
             raise DecodeError("truncated", "the value ends within the header")
-        fingerprint = value[len(SINGLE_OBJECT) : SINGLE_OBJECT_HEADER]
-        writer = self._shipped.get(fingerprint)
-        if writer is None:
-            raise DecodeError("unknown_fingerprint", f"no schema has the fingerprint {fingerprint.hex()}")
-        return writer
+        if writer := self._shipped.get(fingerprint) or self._fetched.get(fingerprint):
+            return writer
+        if refusal := self._refused.get(fingerprint):
+            raise DecodeError(refusal.code, refusal.detail)
+        raise _unknown_fingerprint(fingerprint)
 
     def _fetched_writer(self, value: bytes) -> RecordSchema:
         if self._registry is None:
@@ -270,11 +312,11 @@ class Codec:
             raise DecodeError("unknown_schema_id", f"the schema {schema_id} could not be read with before")
         raise RuntimeError(f"look schema {schema_id} up before decoding")
 
-    def _refusal(self, schema_id: int) -> _Refusal | None:
+    def _refusal(self, schema_id: _SchemaId) -> _Refusal | None:
         refusal = self._refused.get(schema_id)
         return refusal if refusal and self._clock() < refusal.until else None
 
-    def _refuse(self, schema_id: int, error: DecodeError) -> None:
+    def _refuse(self, schema_id: _SchemaId, error: DecodeError) -> None:
         self._refused.pop(schema_id, None)
         while len(self._refused) >= MAX_REFUSALS:
             del self._refused[next(iter(self._refused))]
@@ -302,6 +344,16 @@ def _unknown_format(value: bytes | None) -> DecodeError:
     if not value:
         return DecodeError("empty_value", "the value has no bytes")
     return DecodeError("unknown_format", f"the {len(value)} bytes are neither Avro nor JSON")
+
+
+def _unknown_fingerprint(fingerprint: bytes) -> DecodeError:
+    return DecodeError("unknown_fingerprint", f"no schema has the fingerprint {fingerprint.hex()}")
+
+
+def _fingerprint(value: bytes | None) -> bytes | None:
+    if value is None or len(value) < SINGLE_OBJECT_HEADER or not value.startswith(SINGLE_OBJECT):
+        return None
+    return value[len(SINGLE_OBJECT) : SINGLE_OBJECT_HEADER]
 
 
 def _schema_id(value: bytes | None) -> int | None:

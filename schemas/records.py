@@ -109,17 +109,6 @@ class KnowledgeDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class HumanRating:
-    """A reviewer's rating of one answer's truthfulness, 1 to 5 (topic ``ratings``)."""
-
-    answer_id: Identifier
-    rating: Rating
-    rater: Identifier
-    rated_at: Timestamp
-    comment: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class VerdictEvidence:
     """A span of the answer that explains a feature's value; offsets are in characters."""
 
@@ -272,6 +261,42 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongSpan:
+    """A passage of the answer that a reviewer marked as wrong; offsets are in characters."""
+
+    kind: ShortText
+    text: str
+    start: Offset
+    end: Offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What a person decided about one verdict, or rated it (topic ``reviews``).
+
+    ``outcome`` is ``send``, ``send_edited``, ``reject``, ``expired``, or ``none`` for a rating alone. The
+    first record on the partition with another outcome than ``none`` counts for its verdict. ``text`` is what
+    is sent instead of the answer, with ``send_edited`` alone. ``source`` is ``desk``, ``known_answer`` or
+    ``external``. ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
+    """
+
+    review_id: Identifier
+    verdict_id: Identifier
+    answer_id: Identifier
+    conversation_id: Identifier
+    outcome: ShortText
+    text: str | None = None
+    rating: Rating | None = None
+    label: ShortText | None = None
+    wrong_spans: Annotated[tuple[WrongSpan, ...], FailFast(), Field(max_length=MAX_ITEMS)] = ()
+    comment: str | None = None
+    reviewer: Identifier
+    reviewed_at: Timestamp
+    source: ShortText
+    sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class RateWindow:
     """How many answers of one message type were judged untrue in one window of event time.
 
@@ -341,4 +366,4 @@ class Pause:
     reason: ReasonText
 
 
-Record = ChatbotAnswer | KnowledgeDocument | HumanRating | Verdict | RateWindow | RateAlert | Pause
+Record = ChatbotAnswer | KnowledgeDocument | Review | Verdict | RateWindow | RateAlert | Pause

@@ -40,7 +40,7 @@ class EncodeError(ValueError):
 
 
 class RegistryUnreachable(Exception):
-    """The schema registry gives no answer in time, or refuses to serve us; worth trying again."""
+    """The schema registry, or the topic of schemas, does not answer in time or refuses; worth a retry."""
 
 
 # Alike by so much, and no more than so much longer or shorter, it is a slip and no name of its own:

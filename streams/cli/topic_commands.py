@@ -5,15 +5,14 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
-from streams.cli.command_output import ExitCode, UsageError, json_line, plural, say, write_line
+from streams.cli.command_output import ExitCode, UsageError, plural, say, write_json, write_line
 from streams.cli.common_options import AsJson, ConfigFile
-from streams.cli.verdict_rendering import ResultConsole
+from streams.cli.verdict_rendering import print_table
 from streams.kafka.topics import (
     ActualTopic,
     Requirement,
@@ -35,16 +34,17 @@ _PARTITIONS, _REPLICATION = "partitions", "replication factor"
 
 def requirement_lines(spec: TopicSpec, actual: ActualTopic | None = None) -> Iterator[str]:
     """Yield a line for each requirement of a topic, with the actual value where it differs."""
-    required = {_PARTITIONS: str(spec.partitions), _REPLICATION: str(spec.replication), **spec.config}
-    found = {}
-    if actual:
-        counts = {_PARTITIONS: str(actual.partitions), _REPLICATION: str(actual.replication)}
-        found = {**actual.config, **counts}
-    for key, value in required.items():
+    found = _values(actual) if actual else {}
+    for key, value in _values(spec).items():
         need = requirement_of(key) if key in spec.config else Requirement.AT_LEAST
         has, is_default = found.get(key, value), value == str(_CLUSTER_DEFAULT)
         differs = "" if has == value or is_default else f"   (has {_with_unit(key, has)})"
         yield f"  {key:<32}{'' if is_default else need:<10}{_with_unit(key, value)}{differs}"
+
+
+def _values(topic: TopicSpec | ActualTopic) -> dict[str, str]:
+    counts = {_PARTITIONS: str(topic.partitions), _REPLICATION: str(topic.replication)}
+    return {**counts, **topic.config}
 
 
 def check_as_json(check: TopicCheck) -> dict[str, Any]:
@@ -91,68 +91,56 @@ _NO_NAME: Final = re.compile(r"[^a-z0-9.-]+")
 _STRIMZI_HEAD = "# For Strimzi 0.49 and newer; before that the apiVersion is kafka.strimzi.io/v1beta2."
 
 
-class Tool(StrEnum):
-    """A tool that creates topics."""
-
-    TERRAFORM = "terraform"
-    STRIMZI = "strimzi"
-    KAFKA_TOPICS = "kafka-topics"
+#: A tool that creates topics.
+Tool = Literal["terraform", "strimzi", "kafka-topics"]
 
 
 def render_specifications(tool: Tool, specs: tuple[TopicSpec, ...], servers: str, cluster: str) -> str:
-    """Render all topics in the language of a tool.
-
-    Args:
-        tool: the tool.
-        specs: the topics.
-        servers: the bootstrap servers, for ``kafka-topics``.
-        cluster: the name of the Kafka resource, for Strimzi.
-    """
-    match tool:
-        case Tool.TERRAFORM:
-            open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
-            head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
-            return "\n\n".join([*head, *map(_terraform, specs)])
-        case Tool.STRIMZI:
-            return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
-        case Tool.KAFKA_TOPICS:
-            return "\n\n".join(_kafka_topics(spec, servers) for spec in specs)
+    """Render all topics for a tool; kafka-topics needs the bootstrap servers, Strimzi its cluster's name."""
+    if tool == "strimzi":
+        return "\n".join([_STRIMZI_HEAD, *(_strimzi(spec, cluster) for spec in specs)])
+    if tool == "kafka-topics":
+        return "\n\n".join(_kafka_topics(spec, servers) for spec in specs)
+    open_replication = any(spec.replication == _CLUSTER_DEFAULT for spec in specs)
+    head = [_TERRAFORM_HEAD, *([_REPLICATION_VARIABLE] if open_replication else [])]
+    return "\n\n".join([*head, *map(_terraform, specs)])
 
 
 def _terraform(spec: TopicSpec) -> str:
-    default = spec.replication == _CLUSTER_DEFAULT
+    replication = "var.kafka_replication_factor" if spec.replication == _CLUSTER_DEFAULT else spec.replication
     width = max(len(_quoted(key)) for key in spec.config)
-    lines = [
-        f'resource "kafka_topic" "{re.sub(r"[^a-zA-Z0-9_-]", "_", spec.name)}" {{',
-        f"  name               = {_quoted(spec.name)}",
-        f"  partitions         = {spec.partitions}",
-        f"  replication_factor = {'var.kafka_replication_factor' if default else spec.replication}",
-        "  config = {",
-        *(f"    {_quoted(key):<{width}} = {_quoted(value)}" for key, value in spec.config.items()),
-        "  }",
-        "}",
-    ]
-    return "\n".join(lines)
+    config = "\n".join(
+        f"    {_quoted(key):<{width}} = {_quoted(value)}" for key, value in spec.config.items()
+    )
+    return f"""\
+resource "kafka_topic" "{re.sub(r"[^a-zA-Z0-9_-]", "_", spec.name)}" {{
+  name               = {_quoted(spec.name)}
+  partitions         = {spec.partitions}
+  replication_factor = {replication}
+  config = {{
+{config}
+  }}
+}}"""
 
 
 def _strimzi(spec: TopicSpec, cluster: str) -> str:
-    lines = [
-        "---",
-        "apiVersion: kafka.strimzi.io/v1",
-        "kind: KafkaTopic",
-        "metadata:",
-        # The nearest name that Kubernetes accepts: lower case, with a letter or digit at both ends.
-        f"  name: {_quoted(_NO_NAME.sub('-', spec.name.lower()).strip('-.'))}",
-        "  labels:",
-        f"    strimzi.io/cluster: {_quoted(cluster)}",
-        "spec:",
-        f"  topicName: {_quoted(spec.name)}",
-        f"  partitions: {spec.partitions}",
-        *([] if spec.replication == _CLUSTER_DEFAULT else [f"  replicas: {spec.replication}"]),
-        "  config:",
-        *(f"    {key}: {_quoted(value)}" for key, value in spec.config.items()),
-    ]
-    return "\n".join(lines)
+    # The nearest name that Kubernetes accepts: lower case, with a letter or digit at both ends.
+    name = _NO_NAME.sub("-", spec.name.lower()).strip("-.")
+    replicas = "" if spec.replication == _CLUSTER_DEFAULT else f"\n  replicas: {spec.replication}"
+    config = "\n".join(f"    {key}: {_quoted(value)}" for key, value in spec.config.items())
+    return f"""\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaTopic
+metadata:
+  name: {_quoted(name)}
+  labels:
+    strimzi.io/cluster: {_quoted(cluster)}
+spec:
+  topicName: {_quoted(spec.name)}
+  partitions: {spec.partitions}{replicas}
+  config:
+{config}"""
 
 
 def _kafka_topics(spec: TopicSpec, servers: str) -> str:
@@ -177,27 +165,37 @@ _STYLES = {TopicStatus.CREATED: "green", TopicStatus.EXISTS: "", TopicStatus.DIF
 
 
 @app.command()
-def create(as_json: AsJson = False, config: ConfigFile = None) -> None:
-    """Create the missing topics; existing ones are checked and never altered.
+def create(
+    add_partitions: Annotated[
+        bool, typer.Option("--add-partitions", help="Add the partitions that existing topics lack.")
+    ] = False,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Create the missing topics; existing ones are checked, and altered only with --add-partitions.
 
     Exit code 2 if an existing topic does not meet the settings. A retention that may lose records is reported
     on standard error, and is no error.
 
+    Partitions cannot be removed again. With more of them, a conversation may continue in another partition:
+    its answers around that moment may get their verdicts out of order. Compacted topics keep their number.
+
     Example: `TRUTHGATE_TOPICS__PARTITIONS=12 truthgate topics create`
     """
-    checks = asyncio.run(create_topics(load_settings(config)))
+    checks = asyncio.run(create_topics(load_settings(config), add_partitions=add_partitions))
     if as_json:
         for each in checks:
             result = {"status": each.status, "problems": each.problems, "warnings": each.warnings}
-            write_line(json_line({"topic": each.spec.name, **result}))
+            write_json({"topic": each.spec.name, **result})
     else:
-        table = Table("topic", "status", "problems", box=None, pad_edge=False)
-        for each in checks:
-            _report_warnings(each)
-            style = _STYLES[each.status]
-            status = f"[{style}]{each.status}[/]" if style else each.status
-            table.add_row(each.spec.name, status, "; ".join(each.problems))
-        ResultConsole().print(table)
+        _report_warnings(checks)
+        print_table(
+            ("topic", "status", "problems"),
+            (
+                (each.spec.name, Text(each.status, _STYLES[each.status]), "; ".join(each.problems))
+                for each in checks
+            ),
+        )
     raise typer.Exit(_exit_code(checks))
 
 
@@ -213,18 +211,28 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
     """
     checks = asyncio.run(check_topics(load_settings(config)))
     if as_json:
-        write_line(
-            json_line(
-                {
-                    "ok": not any(each.problems for each in checks),
-                    "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
-                    "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
-                    "topics": [check_as_json(each) for each in checks],
-                }
-            )
+        content = {
+            "ok": not any(each.problems for each in checks),
+            "problems": [f"topic {each.spec.name} {one}" for each in checks for one in each.problems],
+            "warnings": [f"topic {each.spec.name} {one}" for each in checks for one in each.warnings],
+            "topics": [check_as_json(each) for each in checks],
+        }
+        write_json(content)
+        raise typer.Exit(_exit_code(checks))
+    _report_warnings(checks)
+    wrong = [each for each in checks if each.problems]
+    if not wrong:
+        write_line("all topics meet the settings")
+    for each in wrong:
+        heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
+        write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
+    if missing := sum(each.actual is None for each in wrong):
+        say(
+            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
+            "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
         )
-    else:
-        _print_checks(checks)
+    if differing := len(wrong) - missing:
+        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
     raise typer.Exit(_exit_code(checks))
 
 
@@ -234,7 +242,7 @@ def describe(
         Tool | None, typer.Option("--for", help="Write all topics in the language of this tool.")
     ] = None,
     cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="With `--for strimzi`: the name of the cluster.")
+        str, typer.Option(metavar="NAME", help="With `--for strimzi`: the name of the cluster.")
     ] = "my-cluster",
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -252,33 +260,15 @@ def describe(
         return
     for spec in specs:
         if as_json:
-            write_line(json_line(spec_as_json(spec)))
+            write_json(spec_as_json(spec))
         else:
             write_line("\n".join([f"topic {spec.name}", *requirement_lines(spec)]))
 
 
-def _print_checks(checks: Sequence[TopicCheck]) -> None:
-    for each in checks:
-        _report_warnings(each)
-    wrong = [each for each in checks if each.problems]
-    if not wrong:
-        write_line("all topics meet the settings")
-    for each in wrong:
-        heading = f"topic {each.spec.name} {'; '.join(each.problems)}"
-        write_line("\n".join([heading, *requirement_lines(each.spec, each.actual)]))
-    missing = sum(each.actual is None for each in wrong)
-    if missing:
-        say(
-            f"{plural(missing, 'topic is', 'topics are')} missing: run `truthgate topics create`, or create "
-            "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
-        )
-    if differing := len(wrong) - missing:
-        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
-
-
-def _report_warnings(check: TopicCheck) -> None:
-    for warning in check.warnings:
-        say(f"warning: topic {check.spec.name} {warning}")
+def _report_warnings(checks: Sequence[TopicCheck]) -> None:
+    for check in checks:
+        for warning in check.warnings:
+            say(f"warning: topic {check.spec.name} {warning}")
 
 
 def _exit_code(checks: Sequence[TopicCheck]) -> ExitCode:

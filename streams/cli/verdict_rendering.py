@@ -1,20 +1,21 @@
 """Rendering of verdicts and claims for a terminal; signs give a claim's status where colours are missing."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from operator import itemgetter
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from schemas.records import Verdict, VerdictClaim, VerdictClaimSource, VerdictOpinion
 from scoring.values.checked_claims import ClaimStatus, DecidedBy
-from streams.cli.command_errors import and_more
-from streams.cli.command_output import printable
+from streams.cli.command_output import and_more, printable
 from streams.pipeline.verdict import MARKED_STATUSES, fault_evidence, marked_claims
 
-#: Start and end in a text.
-Span = tuple[int, int]
+#: A part of a text to mark: its start and end, a sign to put before it, and its style.
+Mark = tuple[int, int, str, str]
 
 DECISION_STYLES: Final = {"auto_send": "green", "review": "yellow", "blocked": "bold red"}
 
@@ -39,8 +40,7 @@ _MAX_CHARACTERS = 160
 class ResultConsole(Console):
     """A console on standard output, with colours on a terminal; a closed pipe stays an exception.
 
-    In a pipe or a file nothing is wrapped or cut, unless COLUMNS is set: a row of a table is one line, for
-    grep.
+    In a pipe or a file nothing is wrapped or cut, unless COLUMNS is set: a row is one line, for grep.
     """
 
     def __init__(self) -> None:
@@ -53,17 +53,25 @@ class ResultConsole(Console):
         raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
 
 
+def print_table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Collection[str] = ()
+) -> None:
+    """Print a table of texts; ``numbers`` are the headings of columns to align on the right."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in numbers else "left")
+    for row in rows:
+        table.add_row(*(each if isinstance(each, Text) else Text(printable(str(each))) for each in row))
+    ResultConsole().print(table)
+
+
 def humanize_code(code: str) -> str:
     """Turn a stable code such as ``auto_send`` into words."""
     return printable(code).replace("_", " ")
 
 
 def verdict_line(verdict: Verdict) -> Text:
-    """Render a verdict as one line.
-
-    It has time, decision, score, message type, answer id, reasons, text at fault, opinions, the documents
-    that were looked up or retrieved with their versions, and missing documents.
-    """
+    """Render a verdict as one line, with the documents that were looked up or retrieved, and missing ones."""
     line = Text()
     line.append(f"{verdict.scored_at.astimezone():%H:%M:%S}  ")
     line.append(f"{humanize_code(verdict.decision):<9}", DECISION_STYLES.get(verdict.decision, ""))
@@ -73,8 +81,9 @@ def verdict_line(verdict: Verdict) -> Text:
         line.append(f"  {words}", "red")
     for each in verdict.opinions:
         line.append(f"  [{format_opinion(each)}]", "cyan")
-    if looked_up := format_documents(verdict):
-        line.append(f"  {looked_up}", "dim")
+    names = tuple(dict.fromkeys(document_label(each.document_id, each.version) for each in verdict.context))
+    if names and verdict.context_source in _NAMED_SOURCES:
+        line.append(f"  ({humanize_code(verdict.context_source)}: {_first_names(names)})", "dim")
     if missing := tuple(map(printable, verdict.missing_context_ids)):
         line.append(f"  (missing: {_first_names(missing)})", "yellow")
     return line
@@ -89,14 +98,6 @@ def format_opinion(opinion: VerdictOpinion) -> str:
     return f"{humanize_code(opinion.method)}{by}: {findings}"
 
 
-def format_documents(verdict: Verdict) -> str:
-    """Format the documents that were looked up or retrieved, if any: ``(by id: d-1@0f3c9a12)``."""
-    names = tuple(dict.fromkeys(document_label(each.document_id, each.version) for each in verdict.context))
-    if verdict.context_source not in _NAMED_SOURCES or not names:
-        return ""
-    return f"({humanize_code(verdict.context_source)}: {_first_names(names)})"
-
-
 def _first_names(names: Sequence[str]) -> str:
     return and_more(", ".join(names[:_MAX_DOCUMENTS]), len(names) - _MAX_DOCUMENTS)
 
@@ -104,19 +105,6 @@ def _first_names(names: Sequence[str]) -> str:
 def document_label(document_id: str, version: str | None) -> str:
     """Format a document with the beginning of its version: ``d-1@0f3c9a12``."""
     return printable(f"{document_id}@{version[:_VERSION_DIGITS]}" if version else document_id)
-
-
-def highlighted_excerpt(text: str, spans: Sequence[Span], width: int, before: int, style: str) -> Text:
-    """Return about ``width`` characters of a text around the first span, with all spans highlighted.
-
-    At most ``before`` characters precede the first span.
-    """
-    start = max(0, min(spans[0][0] - before, len(text) - width)) if spans else 0
-    end = min(len(text), start + width)
-    excerpt = Text(printable(text[start:end]))  # printable() keeps every offset
-    for first, last in spans:
-        excerpt.stylize(style, max(first - start, 0), max(last - start, 0))
-    return Text("…" if start else "") + excerpt + Text("…" if end < len(text) else "")
 
 
 def quote(texts: Iterable[str]) -> str:
@@ -157,23 +145,18 @@ def claim_lines(verdict: Verdict, limit: int) -> tuple[Text, ...]:
     return tuple(lines)
 
 
-def marked_excerpt(verdict: Verdict, width: int, before: int) -> Text:
-    """Return about ``width`` characters of the answer, with its claims marked.
-
-    At most ``before`` characters precede the claim most against the answer.
-    """
-    answer, claims = verdict.answer, marked_claims(verdict)
-    at = start = max(0, min(claims[0].start - before, len(answer) - width)) if claims else 0
-    end = min(len(answer), start + width)
+def marked_excerpt(text: str, marks: Sequence[Mark], width: int, before: int) -> Text:
+    """Return about ``width`` characters of a text with marks, at most ``before`` before the first mark."""
+    at = start = max(0, min(marks[0][0] - before, len(text) - width)) if marks else 0
+    end = min(len(text), start + width)
     excerpt = Text("…" if start else "")
-    for claim in sorted(claims, key=lambda claim: claim.start):
-        first, last = max(claim.start, at), min(claim.end, end)
+    for first, last, sign, style in sorted(marks, key=itemgetter(0)):
+        first, last = max(first, at), min(last, end)  # noqa: PLW2901 - what is left of it
         if first < last:
-            sign, style = STATUS_STYLES[claim.status]
-            excerpt.append(printable(answer[at:first]))
-            excerpt.append(f"{sign}{printable(answer[first:last])}", style)
+            excerpt.append(printable(text[at:first]))
+            excerpt.append(f"{sign}{printable(text[first:last])}", style)
             at = last
-    return excerpt.append(printable(answer[at:end])).append("…" if end < len(answer) else "")
+    return excerpt.append(printable(text[at:end])).append("…" if end < len(text) else "")
 
 
 def _claim_line(claim: VerdictClaim) -> Text:

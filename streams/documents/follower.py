@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
+from typing import Final
 
 import structlog
 from aiokafka import ConsumerRecord
@@ -17,28 +18,49 @@ from streams.documents.versions import BadDocument, VersionedDocument, read_chan
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics
-from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure, loggable_reason
+from streams.observability.failures import InfrastructureFailure, exit_code, loggable_reason
 from streams.settings import Settings
+
+_ABSENT_SECONDS: Final = 60.0
+_MAX_ABSENT: Final = 10_000
 
 
 class DocumentWaiters:
-    """Answers that wait for documents. For one event loop, not for threads."""
+    """Answers that wait for documents. For one event loop, not for threads.
 
-    def __init__(self) -> None:
+    A document that did not arrive while an answer waited is remembered as absent for a minute, unless it
+    arrives: the next answers do not wait for it. So many answers with a wrong id do not slow down the others.
+
+    Args:
+        most: how many answers may wait at once; further ones do not wait.
+    """
+
+    def __init__(self, most: int = 64) -> None:
+        self._most = most
+        self._waits = 0
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._absent: dict[str, float] = {}  # until when, oldest first
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     async def wait(self, document_ids: Iterable[str], seconds: float) -> None:
         """Return when all of the documents have arrived, or after a timeout in ``seconds``."""
-        futures = {document_id: asyncio.get_running_loop().create_future() for document_id in document_ids}
+        loop = asyncio.get_running_loop()
+        expected = [each for each in dict.fromkeys(document_ids) if self._absent.get(each, 0) <= loop.time()]
+        if not expected or self._waits >= self._most:
+            return
+        futures = {document_id: loop.create_future() for document_id in expected}
         for document_id, future in futures.items():
             self._waiting.setdefault(document_id, set()).add(future)
+        self._waits += 1
         try:
-            if futures:
-                await asyncio.wait(futures.values(), timeout=seconds)
+            _, late = await asyncio.wait(futures.values(), timeout=seconds)
+            for document_id, future in futures.items():
+                if future in late:
+                    self._remember_absent(document_id, loop.time() + _ABSENT_SECONDS)
         finally:
+            self._waits -= 1
             for document_id, future in futures.items():
                 self._waiting[document_id].discard(future)
                 if not self._waiting[document_id]:
@@ -47,9 +69,16 @@ class DocumentWaiters:
     def notify(self, document_ids: Iterable[str]) -> None:
         """Wake the waiters of these documents."""
         for document_id in document_ids:
+            self._absent.pop(document_id, None)
             for future in self._waiting.get(document_id, ()):
                 if not future.done():
                     future.set_result(None)
+
+    def _remember_absent(self, document_id: str, until: float) -> None:
+        self._absent.pop(document_id, None)
+        if len(self._absent) >= _MAX_ABSENT:
+            del self._absent[next(iter(self._absent))]
+        self._absent[document_id] = until
 
 
 POLL_SECONDS = 0.25
@@ -116,7 +145,7 @@ class DocumentFollower:
         self._on_bad_document = on_bad_document
         self._clock = clock
         self._check_interval = check_interval
-        self._waiters = DocumentWaiters()
+        self._waiters = DocumentWaiters(max(1, settings.flow.max_in_flight // 4))  # the others go on
         self._reader: TopicReader | None = None
         self._connections = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
@@ -168,7 +197,7 @@ class DocumentFollower:
 
         Each is the version in force at ``produced_at``, or the oldest stored one if none is that old. A
         document that was deleted by then is missing, and is waited for only while unread records may restore
-        it.
+        it; one that others waited for in vain, or when too many wait, is not waited for.
         """
         found = self._look_up(document_ids, produced_at)
         missing = [document_id for document_id in document_ids if document_id not in found]
@@ -240,7 +269,7 @@ class DocumentFollower:
         except (KafkaError, ServiceUnreachable) as error:
             self._fail(DocumentsLost(_unreadable(self._topic, error)))
         except Exception as error:  # noqa: BLE001 - any failure must reach the worker
-            lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", EXIT_SOFTWARE)
+            lost = DocumentsLost(f"following {self._topic} ended: {loggable_reason(error)}", exit_code(error))
             lost.__cause__ = error
             self._fail(lost)
 

@@ -26,7 +26,7 @@ from streams.documents.timeline import VersionTimeline
 from streams.documents.versions import DocumentChange, VersionedDocument
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
-from streams.observability.failures import EXIT_SOFTWARE, InfrastructureFailure
+from streams.observability.failures import InfrastructureFailure, exit_code
 from streams.observability.instruments import Instruments, MetricLabel
 
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
@@ -38,7 +38,7 @@ class StoreFailed(InfrastructureFailure):
     def __init__(self, error: sqlite3.Error) -> None:
         reason = error_name(error)
         cause = "no space left" if reason == SQLITE_FULL else reason
-        super().__init__(f"{SETTING}: the document store failed: {cause}", EXIT_SOFTWARE)
+        super().__init__(f"{SETTING}: the document store failed: {cause}", exit_code(error))
 
 
 class DocumentStore:

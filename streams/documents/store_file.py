@@ -9,8 +9,9 @@ from typing import IO
 
 import structlog
 
-from scoring.cache.shared_database import SQLITE_FULL, error_name, is_corruption
+from scoring.cache.shared_database import error_name, is_corruption
 from scoring.cache.shared_files import try_lock
+from streams.observability.failures import EXIT_UNREACHABLE, InfrastructureFailure, exit_code
 from streams.settings import InvalidSettings
 
 
@@ -53,6 +54,7 @@ def check_writable(directory: Path, setting: str) -> None:
 
     Raises:
         InvalidSettings: something in it cannot be read or written, or it cannot be created.
+        InfrastructureFailure: its disk is full.
     """
     # A link that leads nowhere exists too: no directory can be created in its place.
     existing = next(each for each in (directory, *directory.absolute().parents) if os.path.lexists(each))
@@ -60,6 +62,8 @@ def check_writable(directory: Path, setting: str) -> None:
         with TemporaryFile(dir=existing) as file:
             file.write(b"x")
     except OSError as error:
+        if exit_code(error) == EXIT_UNREACHABLE:
+            raise _no_space(setting, existing) from error
         raise InvalidSettings(f"{setting}: cannot write to {directory}: {error.strerror}") from error
     for path in directory.rglob("*"):
         if not os.access(path, os.R_OK | os.W_OK, effective_ids=True):
@@ -127,6 +131,7 @@ def prepare_database(directory: Path) -> Path:
 
     Raises:
         InvalidSettings: the database cannot be read or created.
+        InfrastructureFailure: its disk is full.
     """
     path = directory / DATABASE_NAME
     try:
@@ -140,12 +145,16 @@ def prepare_database(directory: Path) -> Path:
     return path
 
 
-def not_usable(path: Path, error: OSError | sqlite3.Error) -> InvalidSettings:
+def not_usable(path: Path, error: OSError | sqlite3.Error) -> InvalidSettings | InfrastructureFailure:
     """Return the error for a database that cannot be opened or created."""
+    if exit_code(error) == EXIT_UNREACHABLE:
+        return _no_space(SETTING, path.parent)
     reason = error_name(error) if isinstance(error, sqlite3.Error) else error.strerror
-    if reason == SQLITE_FULL:
-        return InvalidSettings(f"{SETTING}: no space left on {path.parent}")
     return InvalidSettings(f"{SETTING}: cannot open or create {path}: {reason}")
+
+
+def _no_space(setting: str, directory: Path) -> InfrastructureFailure:
+    return InfrastructureFailure(f"{setting}: no space left on {directory}", EXIT_UNREACHABLE)
 
 
 def connect(path: Path) -> sqlite3.Connection:

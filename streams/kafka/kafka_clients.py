@@ -25,6 +25,7 @@ from aiokafka.protocol.metadata import MetadataRequest
 from streams.kafka import header_names_patch
 from streams.kafka import oauth as oauth_patch
 from streams.kafka.connection_errors import certificate_error, error_line, find_tls_error
+from streams.kafka.listener_probe import listener_protocol, may_mean_other_protocol
 from streams.kafka.oauth import TokenRefused, TokenUnavailable, token_provider
 from streams.settings import KafkaSettings, client_ssl_context, load_client_certificate
 
@@ -266,6 +267,8 @@ async def _reachable_arguments(settings: KafkaSettings) -> dict[str, Any]:
         for task in attempts:
             task.cancel()
         await asyncio.gather(*attempts, return_exceptions=True)
+    if mismatch := await _protocol_mismatch(settings, reasons):
+        raise ServiceUnreachable(mismatch)
     raise _unreachable(settings, reasons, settings.connect_timeout_seconds)
 
 
@@ -282,6 +285,21 @@ async def _probe_server(host: str, port: int, arguments: dict[str, Any]) -> str:
         if server._protocol is not None:  # noqa: SLF001 - the only sign of a connection
             await asyncio.wait([closed], timeout=_TLS_CLOSE_SECONDS)
     return host_port(host, port)
+
+
+async def _protocol_mismatch(settings: KafkaSettings, reasons: list[Exception]) -> str | None:
+    """Return that a server speaks another security protocol, if the reasons may mean that and it does."""
+    if not any(map(may_mean_other_protocol, reasons)):
+        return None
+    servers = [(host, port) for host, port, _ in collect_hosts(settings.bootstrap_servers)]
+    found = await asyncio.gather(*(listener_protocol(*server) for server in servers))
+    for server, protocol in zip(servers, found, strict=True):
+        if protocol and protocol != settings.security_protocol:
+            return (
+                f"Kafka at {host_port(*server)} (setting kafka.bootstrap_servers) speaks {protocol}, not "
+                f"{settings.security_protocol} (setting kafka.security_protocol)"
+            )
+    return None
 
 
 def _unreachable(settings: KafkaSettings, reasons: list[Exception], limit: float) -> ServiceUnreachable:

@@ -153,23 +153,39 @@ _UP = "truthgate_kafka_up"
 _LAST_WORD_SECONDS = 900.0
 
 
-def kafka_silent_alert(deployment: Deployment) -> AlertingRule:
-    """Return the alert on an unresponsive Kafka; it precedes all alerts that this would cause."""
+def kafka_silent_alerts(deployment: Deployment) -> Iterator[AlertingRule]:
+    """Yield the alerts on an unresponsive Kafka; they precede all alerts that this would cause.
+
+    If it answers some of the workers, the others' answers go to these after a while, or they recover.
+    """
     health = deployment.settings.health
     up = deployment.series(_UP)
     last = deployment.over_time("last_over_time", _UP, _LAST_WORD_SECONDS)
     silent, were_silent = (f"{deployment.aggregate('sum', f'1 - {each}')} > 0" for each in (up, last))
-    return AlertingRule(
-        name="TruthgateKafkaSilent",
-        expression=f"{silent} or ({were_silent} unless on ({', '.join(DEPLOYMENT)}) {up})",
-        for_seconds=deployment.scaled_minutes(0.5),
-        severity="critical",
-        summary="Kafka does not answer the workers",
-        description="Workers that have had no answer from Kafka for "
+    same = f"on ({', '.join(DEPLOYMENT)})"
+    answers_some = f"({deployment.aggregate('max', up)} == 1)"
+    description = (
+        "Workers that have had no answer from Kafka for "
         f"{promql_duration(health.kafka_timeout_seconds)} (health.kafka_timeout_seconds): {{{{ $value }}}}. "
         "They judge nothing; answers wait in Kafka, and none is lost. After "
         f"{promql_duration(health.stall_timeout_seconds)} (health.stall_timeout_seconds) a worker "
-        "exits with code 3, and its successor tries again.",
+        "exits with code 3, and its successor tries again."
+    )
+    yield AlertingRule(
+        name="TruthgateKafkaSilent",
+        expression=f"({silent} unless {same} {answers_some}) or ({were_silent} unless {same} {up})",
+        for_seconds=deployment.scaled_minutes(0.5),
+        severity="critical",
+        summary="Kafka does not answer the workers",
+        description=description,
+    )
+    yield AlertingRule(
+        name="TruthgateKafkaSilent",
+        expression=f"{silent} and {same} {answers_some}",
+        for_seconds=deployment.scaled_minutes(0.5),
+        summary="Kafka answers some of the workers, but not all",
+        description=description,
+        labels={"of": "some"},
     )
 
 
@@ -188,6 +204,8 @@ def while_kafka_answers(deployment: Deployment, series: str, window: float) -> s
 #: Fewer in a quarter of an hour are a hiccup: what fails is retried automatically.
 _FAILURES = 3
 _QUARTER_SECONDS = 900.0
+#: The worker tries again every half minute; each attempt counts.
+_STEPPED_DOWN = 'error_type{}"unreadable_verdict"'
 #: Clocks of hosts differ by less (seconds).
 _AHEAD = 60
 
@@ -264,7 +282,18 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         description="{{ $value | humanize }} wait, and none was counted for 5 minutes: hallucination rates "
         "and their alerts stall. Answers are still judged.",
     )
-    failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS)
+    stepped_down = increase("truthgate_rates_failures_total", _STEPPED_DOWN.format("="), minutes=5)
+    yield AlertingRule(
+        name="TruthgateRatesUnreadable",
+        expression=f"{stepped_down} >= {_FAILURES}",
+        severity="critical",
+        summary="The worker that counts the rates cannot read a verdict",
+        description="A verdict has a schema that this worker does not know, such as that of a newer release. "
+        "It does not skip it: hallucination rates and their alerts stall until a worker that can read it "
+        "leads, or the schema is on the topic schemas. Answers are still judged.",
+    )
+    others = _STEPPED_DOWN.format("!=")
+    failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS, others)
     failures = deployment.aggregate("sum", while_kafka_answers(deployment, failures, _QUARTER_SECONDS))
     yield AlertingRule(
         name="TruthgateRatesFailing",

@@ -47,6 +47,10 @@ BURN_RATES = (
 #: Fewer failures in the long window raise no alert: at night, one of ten is 10%.
 MIN_FAILURES = 5
 
+#: An alert needs traffic from before half of its long window, within so many days: minutes after the first
+#: traffic ever, the window of three days has nothing but these minutes. Nights and weekends are shorter.
+_EARLIER_SECONDS = 3 * _DAY
+
 WINDOWS = tuple(sorted({window for rate in BURN_RATES for window in (rate.long, rate.short)}))
 
 
@@ -83,10 +87,10 @@ class CounterIncrease:
     plus: tuple[str, ...]
     minus: tuple[str, ...] = ()
 
-    def increase(self, deployment: Deployment, window: float) -> str:
+    def increase(self, deployment: Deployment, window: float, ago: float = 0) -> str:
         """Return the expression of the increase over a window, over all workers."""
         added, taken = (
-            [deployment.sum_over("increase", name, window) for name in names]
+            [deployment.sum_over("increase", name, window, ago=ago) for name in names]
             for names in (self.plus, self.minus)
         )
         return " - ".join([" + ".join(added), *taken])
@@ -161,9 +165,11 @@ def _alert(deployment: Deployment, objective: Objective, rate: BurnRate) -> Aler
         deployment.series(failure_ratio_series(objective, window)) for window in (rate.long, rate.short)
     )
     failures = deployment.series(_failure_increase_series(objective, rate.long))
+    earlier = objective.events.increase(deployment, _EARLIER_SECONDS, ago=rate.long / 2)
     return AlertingRule(
         name=objective.alert,
-        expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {MIN_FAILURES}",
+        expression=f"{long} > {limit} and {short} > {limit} and {failures} >= {MIN_FAILURES} "
+        f"and ({earlier}) > 0",
         severity=rate.severity,
         summary=objective.summary,
         description=(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streams.monitoring.alerts import kafka_silent_alert, unless_kafka_is_silent
+from streams.monitoring.alerts import kafka_silent_alerts, unless_kafka_is_silent
 from streams.monitoring.prometheus_rules import (
     DEAD_LETTERS,
     DEPLOYMENT,
@@ -43,7 +43,7 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         "and wait in Kafka; none is lost.",
     )
     yield from _missing_workers(deployment)
-    yield kafka_silent_alert(deployment)
+    yield from kafka_silent_alerts(deployment)
     ready = deployment.aggregate("sum", deployment.series("truthgate_ready"))
     yield AlertingRule(
         name="TruthgateNoWorkerReady",
@@ -154,6 +154,15 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         summary="Answers became dead letters in stage {{ $labels.stage }}",
         description="{{ $value | humanize }} in 15 minutes. They are not judged until somebody replays "
         "them; their customers get no answer.",
+    )
+    waiting = deployment.aggregate("max", deployment.series("truthgate_dead_letters_waiting"))
+    yield AlertingRule(
+        name="TruthgateDeadLettersWaiting",
+        expression=f"{waiting} > 0",
+        for_seconds=deployment.scaled_minutes(60),
+        summary="Dead letters wait for somebody to replay or discard them",
+        description="{{ $value }} were neither replayed nor discarded. Customers of these answers get none, "
+        "and after topics.retention_days the letters are gone.",
     )
 
 

@@ -2,10 +2,13 @@
 
 import errno
 import os
+import sqlite3
 import ssl
 import traceback
 from enum import StrEnum
 from pathlib import Path
+
+from scoring.cache.shared_database import SQLITE_FULL
 
 
 class Stage(StrEnum):
@@ -41,8 +44,8 @@ class BadAnswer(Exception):
 class InfrastructureFailure(Exception):
     """Something that every answer needs is missing; the worker exits before it acknowledges anything.
 
-    ``exit_code`` is 3 if a service is unreachable, 70 if the worker itself is broken, and 2 if a service
-    refuses a setting.
+    ``exit_code`` is 3 if a service is unreachable or the disk is full, 70 if the worker itself is broken, and
+    2 if a service refuses a setting.
     """
 
     def __init__(self, message: str, exit_code: int = 3) -> None:
@@ -54,8 +57,19 @@ class InfrastructureFailure(Exception):
 EXIT_INVALID_SETTINGS = 2
 #: The exit code of a worker that is itself broken (``EX_SOFTWARE`` of sysexits).
 EXIT_SOFTWARE = 70
-#: The exit code when a service that the worker needs cannot be reached.
+#: The exit code when something outside of the worker is missing: a service cannot be reached, or its disk is
+#: full.
 EXIT_UNREACHABLE = 3
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code for an error that ends the worker: 3 if its disk is full, otherwise 70."""
+    full = (isinstance(error, OSError) and error.errno in _NO_SPACE) or (
+        isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorname", "") == SQLITE_FULL
+    )
+    return EXIT_UNREACHABLE if full else EXIT_SOFTWARE
 
 
 #: The folders of our own code: its position says more about an error than that of a library.

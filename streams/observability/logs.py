@@ -7,8 +7,7 @@ quote them. Our own lines contain only intended values.
 import logging
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ import structlog
 from aiokafka.errors import (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
+    KafkaError,
     NotCoordinatorForGroupError,
     RebalanceInProgressError,
 )
@@ -23,6 +23,7 @@ from opentelemetry.trace import format_span_id, format_trace_id, get_current_spa
 from structlog.tracebacks import extract
 from structlog.typing import EventDict
 
+from streams.observability.log_repetition import LEFT_OUT, RepetitionFilter
 from streams.settings import LogSettings
 
 #: A group's coordinator is created with the first group of a cluster, and moves with brokers.
@@ -42,10 +43,13 @@ _HARMLESS: Final[dict[str, tuple[type[BaseException], ...]]] = {
     "Heartbeat failed for group %s: generation id": (),
     "OffsetCommit failed for group %s due to group error": (RebalanceInProgressError,),
 }
+#: asyncio says so of any failed future that nobody waits for. Those of aiokafka fail with the connection,
+#: which other lines report.
+_ABANDONED: Final = "Future exception was never retrieved"
 
 
 class FalseAlarmFilter(logging.Filter):
-    """Lowers false alarms to level debug.
+    """Lowers false alarms to level debug, and drops aiokafka's abandoned futures.
 
     Args:
         level: lower levels are not written.
@@ -57,9 +61,16 @@ class FalseAlarmFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the record in place; return whether it is to be written."""
+        if _is_abandoned(record):
+            return False
         if record.name.startswith("aiokafka.") and _is_harmless(record):
             record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
         return record.levelno >= self._level
+
+
+def _is_abandoned(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return isinstance(error, KafkaError) and str(record.msg).startswith(_ABANDONED)
 
 
 def _is_harmless(record: logging.LogRecord) -> bool:
@@ -69,10 +80,6 @@ def _is_harmless(record: logging.LogRecord) -> bool:
             return not errors or any(isinstance(each, errors) for each in arguments)
     return False
 
-
-#: These libraries repeat lines while a collector is unreachable: one a minute is enough.
-_REPETITIVE = ("opentelemetry", "grpc")
-_MINUTE_SECONDS = 60.0
 
 #: Modules whose exceptions are about connections and files, not about data.
 _SAFE_MODULES = ("aiokafka.", "ssl.")
@@ -94,26 +101,6 @@ class PrivacyFilter(logging.Filter):
         elif record.name == "asyncio":
             # asyncio writes tasks and callbacks with all their contents.
             record.msg = str(record.msg).partition("\n")[0].partition("(")[0]
-        return True
-
-
-class OncePerMinuteFilter(logging.Filter):
-    """Passes one line a minute of each repetitive library."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__()
-        self._clock = clock
-        self._last: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the line is to be written."""
-        library = record.name.partition(".")[0]
-        if library not in _REPETITIVE:
-            return True
-        now = self._clock()
-        if now - self._last.get(library, -_MINUTE_SECONDS) < _MINUTE_SECONDS:
-            return False
-        self._last[library] = now
         return True
 
 
@@ -186,11 +173,12 @@ def configure_logging(settings: LogSettings) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    for each in (FalseAlarmFilter(level), OncePerMinuteFilter(), PrivacyFilter()):
+    for each in (FalseAlarmFilter(level), RepetitionFilter(handler.handle), PrivacyFilter()):
         handler.addFilter(each)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, redact_traceback], processors=_rendering(settings)
+            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder([LEFT_OUT]), redact_traceback],
+            processors=_rendering(settings),
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
@@ -210,14 +198,18 @@ def add_trace_context(_: Any, __: str, event: structlog.typing.EventDict) -> str
     return event
 
 
+def writes_json(settings: LogSettings) -> bool:
+    """Return whether log lines are JSON, for programs, and not text for a person at a terminal."""
+    return settings.format == "json" or (settings.format == "auto" and not sys.stderr.isatty())
+
+
 def _rendering(settings: LogSettings) -> list[structlog.typing.Processor]:
     # Tracebacks are rendered without local variables, which contain questions and answers.
-    terminal = sys.stderr.isatty()
-    if settings.format == "console" or (settings.format == "auto" and terminal):
+    if not writes_json(settings):
         return [
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.dev.ConsoleRenderer(
-                colors=terminal and not os.environ.get("NO_COLOR"),
+                colors=sys.stderr.isatty() and not os.environ.get("NO_COLOR"),
                 exception_formatter=structlog.dev.plain_traceback,
             ),
         ]

@@ -190,6 +190,13 @@ class AnswerMetrics:
                 (stage.value, code) for stage, codes in FAILURE_CODES.items() for code in (*codes, OTHER)
             ],
         )
+        self.dead_letters_waiting = instruments.gauge(
+            "truthgate.dead_letters_waiting",
+            "Dead letters that were neither replayed nor discarded, counted each minute in all partitions; "
+            "absent if the Kafka user may not read the offsets of these groups.",
+            "`truthgate dead-letters list`, `replay` and `discard`.",
+            unit="{record}",
+        )
 
     def _measure_times(self, instruments: Instruments, verdict_within: float) -> None:
         self.duration = instruments.histogram(
@@ -203,7 +210,7 @@ class AnswerMetrics:
             "truthgate.stage_duration",
             "Time of one stage of the pipeline, waiting included.",
             "score: `truthgate_scoring_queue`, CPU; enrich: `documents.wait_timeout_seconds`, the search; "
-            "translate: `truthgate_translation_call_seconds`; publish: the brokers.",
+            "translate: `truthgate_translation_call_duration_seconds`; publish: the brokers.",
             MetricLabel("stage", STAGES),
             bounds=_STAGE_SECONDS,
             unit="s",

@@ -17,11 +17,11 @@ from scoring.values.rules import Reason
 from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 from streams.llm.cascade import NO_OPINIONS, AskJudges
 from streams.observability.failures import (
-    EXIT_SOFTWARE,
     EXIT_UNREACHABLE,
     BadAnswer,
     InfrastructureFailure,
     Stage,
+    exit_code,
 )
 from streams.observability.span_attributes import Attributes
 from streams.observability.stages import Stages
@@ -171,7 +171,7 @@ def map_failures(stage: Stage) -> Iterator[None]:
     except (BadAnswer, InfrastructureFailure, InvalidSettings):
         raise
     except _INFRASTRUCTURE as error:
-        code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else EXIT_SOFTWARE
+        code = EXIT_UNREACHABLE if isinstance(error, RegistryUnreachable) else exit_code(error)
         raise InfrastructureFailure(
             f"{stage} is not possible: {type(error).__name__}: {error}", code
         ) from error

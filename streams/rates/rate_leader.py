@@ -15,6 +15,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import ProducerFenced
 
 from schemas import Codec, RateAlert, RateWindow
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot, open_reader
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
@@ -30,9 +31,9 @@ from streams.rates.leader_state import (
     start_over,
 )
 from streams.rates.rate_aggregator import AddResult
-from streams.rates.rate_metrics import UNREADABLE, RateMetrics
+from streams.rates.rate_metrics import STEPPED_DOWN, UNREADABLE, RateMetrics
 from streams.rates.rate_publication import PublicationTraces, RatePublisher, open_rate_publisher
-from streams.rates.verdict_counter import VerdictCounter
+from streams.rates.verdict_counter import UnreadableVerdict, VerdictCounter
 from streams.settings import KafkaSettings, Settings
 
 log = structlog.get_logger(__name__)
@@ -49,7 +50,7 @@ async def restore_counter(
     """Return a counter that resumes where the last leader stopped, and position the reader there.
 
     None if ``should_continue`` returns False meanwhile. Requires the transactional id. Raises
-    KafkaError, ServiceUnreachable, RegistryUnreachable.
+    KafkaError, ServiceUnreachable, RegistryUnreachable, UnreadableVerdict.
     """
     records = await read_records(settings.kafka, Topics(settings.kafka.topic_prefix).rates_state)
     snapshot, late_counts = await reader.snapshot(), read_late_counts(records)
@@ -143,7 +144,8 @@ class LeaderTerm:
     async def run(self, interval: float, should_continue: Callable[[], bool]) -> None:
         """Count, and publish every ``interval`` seconds, while ``should_continue`` returns True.
 
-        Raises TopicsChanged, KafkaError, RegistryUnreachable, ServiceUnreachable, TimeoutError.
+        Raises TopicsChanged, UnreadableVerdict, KafkaError, RegistryUnreachable, ServiceUnreachable,
+        TimeoutError.
         """
         self.telemetry.watch(self._watermark_age, lambda: self._lag)
         next_publication, next_check = 0.0, time.monotonic() + _CHECK_SECONDS
@@ -209,7 +211,8 @@ _FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.5, 30.0
 class RateLeader:
     """Counts the verdicts of the deployment while this worker leads.
 
-    A failure ends a term, not the worker: it is counted and logged, and another term follows.
+    A failure ends a term, not the worker: it is counted and logged, and another term follows. So does a
+    verdict whose schema is unknown: it is not skipped, and nothing is counted until it can be read.
 
     Args:
         settings: windows, alerts and Kafka.
@@ -254,6 +257,16 @@ class RateLeader:
             self._pause = _FIRST_RETRY_SECONDS
         if isinstance(error, TopicsChanged) or (isinstance(error, ProducerFenced) and not self.is_leader()):
             log.info("rates_term_ends", error_type=type(error).__name__)
+        elif isinstance(error, UnreadableVerdict):
+            self.telemetry.failures.add(STEPPED_DOWN)
+            log.error(
+                "rates_stepped_down",
+                error_type=error.code,
+                topic=error.topic,
+                partition=error.partition,
+                offset=error.offset,
+                retry_in=self._pause,
+            )
         else:
             self.telemetry.failures.add(type(error).__name__)
             # The message of an exception may quote a record: its class is enough.
@@ -271,7 +284,7 @@ class RateLeader:
         self._led_at = time.monotonic()
         kafka, traces = self.settings.kafka, PublicationTraces(self.settings.kafka, self.tracing)
         # One codec for each term and event loop; without the registry this leader fences nobody.
-        codec = Codec(self.settings.encoding.schema_registry_url, self.settings.encoding.json_input)
+        codec = create_codec(self.settings)
         await codec.prepare(RateWindow, RateAlert)
         async with AsyncExitStack() as stack:
             # First: from here on the last leader can commit nothing that is not read below.

@@ -19,6 +19,7 @@ from streams.rates.verdict_counts import ClosedWindow
 from streams.rates.windows import Tally, WindowSpec
 
 UNREADABLE = "unreadable"
+STEPPED_DOWN = "unreadable_verdict"
 _ALL = "all"
 _MS = 1_000
 _MESSAGE_TYPE, _LANGUAGE, _WINDOW = (
@@ -40,7 +41,7 @@ class RateMetrics:
     Attributes:
         leader: whether this worker is the leader.
         verdicts: by :class:`AddResult`, or UNREADABLE.
-        failures: by a code or the class of the exception.
+        failures: by the class of the exception, or STEPPED_DOWN.
     """
 
     def __init__(self, instruments: Instruments, languages: Collection[str] = SHIPPED_LANGUAGES) -> None:
@@ -61,10 +62,12 @@ class RateMetrics:
         )
         self.failures = instruments.counter(
             "truthgate.rates_failures",
-            "Failures of counting the rates; each resumes from the last committed progress.",
-            "The log line `rates_failed`; the state of Kafka's transactions and the topics of rates.",
+            "Failures of counting the rates; each resumes from the last committed progress. "
+            f"`{STEPPED_DOWN}`: the leader stepped down at a verdict whose schema it does not know.",
+            "The log lines `rates_failed` and `rates_stepped_down`; the state of Kafka's transactions and "
+            "the topics of rates; the topic `schemas`.",
             ERROR_TYPE,
-            at_zero=[(OTHER,)],
+            at_zero=[(OTHER,), (STEPPED_DOWN,)],
         )
         self._watermark_age = instruments.gauge(
             "truthgate.rates_watermark_age",

@@ -26,6 +26,26 @@ log = structlog.get_logger(__name__)
 _SLICE_SECONDS = 0.005
 _MS = 1_000
 
+#: Another release, or another configuration, can read these: whoever skipped them would count wrong.
+_UNKNOWN_SCHEMA = frozenset(
+    {
+        "unknown_fingerprint",
+        "unknown_schema_id",
+        "incompatible_schema",
+        "schema_registry_not_configured",
+    }
+)
+
+
+class UnreadableVerdict(Exception):
+    """A verdict with a schema that this worker cannot read; ``code`` is that of the DecodeError."""
+
+    def __init__(self, code: str, record: ConsumerRecord) -> None:
+        super().__init__(code)
+        self.code = code
+        self.topic, self.partition, self.offset = record.topic, record.partition, record.offset
+
+
 #: Called for each new verdict with its record and the result; None for an unreadable one.
 OnVerdict = Callable[[ConsumerRecord, AddResult | None], None]
 
@@ -107,7 +127,7 @@ class VerdictCounter:
         self._logged_errors: set[str] = set()
 
     async def replay(self, records: Iterable[ConsumerRecord]) -> None:
-        """Replay verdicts that were counted before."""
+        """Replay verdicts that were counted before; raises UnreadableVerdict."""
         async for record in _in_slices(records):
             if event := await self._read(record):
                 self._watermarks.observe_append_time(record.timestamp)
@@ -119,7 +139,7 @@ class VerdictCounter:
             self._aggregator.restore(self._state.aggregator, self._late_counts)
 
     async def count(self, records: Iterable[ConsumerRecord], on_verdict: OnVerdict) -> None:
-        """Count new verdicts."""
+        """Count new verdicts; raises UnreadableVerdict at one that another worker may be able to count."""
         async for record in _in_slices(records):
             event = await self._read(record)
             result = self._add(record, event) if event else None
@@ -169,6 +189,8 @@ class VerdictCounter:
                 self._codec.decode_projection(record.value, VERDICT_OUTCOME), record.timestamp
             )
         except DecodeError as error:
+            if error.code in _UNKNOWN_SCHEMA:
+                raise UnreadableVerdict(error.code, record) from error
             # Only the first of each kind: another writer may fill the topic.
             if error.code not in self._logged_errors:
                 self._logged_errors.add(error.code)

@@ -83,6 +83,9 @@ class ScoringPool:
         processes: how many.
         timeout: seconds that one answer may occupy a process, without pipelines loaded on demand.
 
+    Attributes:
+        deaths: how many processes had to be replaced.
+
     Raises:
         InvalidSettings: the temporary directory cannot be used.
         InfrastructureFailure: the system cannot start a process.
@@ -102,6 +105,7 @@ class ScoringPool:
         self._stopping = False
         self._timeout = timeout
         self._waiting = 0
+        self.deaths = 0
 
     async def __aenter__(self) -> Self:
         """Start the processes and wait until they can score.
@@ -135,6 +139,11 @@ class ScoringPool:
     def waiting(self) -> int:
         """How many answers wait for a process, including those in a pipe."""
         return self._waiting + sum(max(0, slot.assigned - 1) for slot in self._slots)
+
+    @property
+    def resident_memory(self) -> int:
+        """The resident memory of all processes in bytes; 0 where the system has no ``/proc``."""
+        return sum(slot.process.resident_memory() for slot in self._slots)
 
     async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
         """Score one exchange in one of the processes; see :class:`streams.scorers.options.AsyncScorer`."""
@@ -236,6 +245,7 @@ class ScoringPool:
             if self._stopping:
                 raise _pool_closed()
             exitcode = await self._in_thread(slot.process.exitcode)
+            self.deaths += 1
             log.warning("scoring_process_replaced", exit_code=exitcode)
             await self._start(slot)
         except ScorerUnavailable as error:  # the options have become invalid since the start

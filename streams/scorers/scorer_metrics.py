@@ -31,7 +31,21 @@ class ScoringMetrics:
             "More workers or `scoring.processes`; `truthgate_stage_duration_seconds` of score.",
             unit="{answer}",
         )
-        for gauge in (self._processes, self._busy, self._queue):
+        self._memory = instruments.gauge(
+            "truthgate.scoring_processes_memory",
+            "Resident memory of all scoring processes; what they share counts in each.",
+            "`scoring.processes`; the memory limit of the container, which all processes share.",
+            unit="By",
+        )
+        self._pool: ScoringPool | None = None
+        instruments.observable_counter(
+            "truthgate.scoring_process_deaths",
+            "Scoring processes that died, or were ended since an answer took too long.",
+            "The log line `scoring_process_replaced`: exit code -9 without a time limit is usually memory.",
+            lambda: self._pool.deaths if self._pool else 0,
+            unit="{process}",
+        )
+        for gauge in (self._processes, self._busy, self._queue, self._memory):
             gauge.set(0)
 
     def watch(self, pool: ScoringPool) -> None:
@@ -39,6 +53,8 @@ class ScoringMetrics:
         self._processes.set_function(lambda: pool.processes)
         self._busy.set_function(lambda: pool.busy)
         self._queue.set_function(lambda: pool.waiting)
+        self._memory.set_function(lambda: pool.resident_memory)
+        self._pool = pool
 
 
 class ParseCacheMetrics:

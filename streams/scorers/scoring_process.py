@@ -6,6 +6,7 @@ processes share nothing: however a process ends, its pipe closes with it.
 
 import contextlib
 import pickle
+import resource
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import TypeVar
 
 from scoring import PipelineError, Scorer
@@ -155,6 +157,16 @@ class ScoringProcess:
         with self._waiting:  # multiprocessing returns a wrong code to one of two concurrent callers
             process.join(_END_SECONDS)
             return process.exitcode
+
+    def resident_memory(self) -> int:
+        """Return the resident memory in bytes; 0 if it does not run, or the system has no ``/proc``."""
+        if self._process is None or self._process.pid is None:
+            return 0
+        try:
+            pages = Path(f"/proc/{self._process.pid}/statm").read_text("ascii").split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * resource.getpagesize()
 
     def kill(self) -> None:
         """Kill the process, whatever it is doing; its pipe then closes too."""

@@ -35,12 +35,16 @@ _PROGRESS_SECONDS = 60.0
 _RETRY_INTERVALS = 6
 _FINISH_SECONDS = 5.0
 
+#: Raise it with every change of what the index has: one of another layout, newer or older, is built anew.
+_LAYOUT = 1
+
 EmbedTexts = Callable[[Sequence[str]], Vectors]
 
 
 def index_signature(settings: RetrievalSettings, embedder: Embedder) -> str:
     """Return what the contents of an index depend on; one with another signature is built anew."""
     parts = (
+        f"layout {_LAYOUT}",
         settings.embedder,
         version(embedder.package) if embedder.package else "",
         settings.embeddings_model,

@@ -19,7 +19,10 @@ class DocumentSettings(SettingsSection):
         description="folder of one worker, preferably on a persistent volume; unset: in the user's cache",
     )
     wait_timeout_seconds: Seconds = Field(
-        5, description="how long an answer waits for a missing document, and for one search"
+        5,
+        description="how long an answer waits for a missing document, and for one search; none waits for a "
+        "document that another answer waited for in vain in the last minute, or while a quarter of "
+        "flow.max_in_flight wait",
     )
     stale_after_seconds: Seconds = Field(
         300,

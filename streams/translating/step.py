@@ -49,19 +49,20 @@ class TranslationMetrics(TranslationObserver):
             "truthgate.translations",
             "Answers that needed translation, by outcome: translated, not_needed, unexpected (a bug), or the "
             "error.",
-            "`truthgate_translation_breaker`, `truthgate_translation_call_seconds`; the translator itself.",
+            "`truthgate_translation_breaker`, `truthgate_translation_call_duration_seconds`; the translator "
+            "itself.",
             MetricLabel("outcome", ("translated", NOT_NEEDED, "unexpected", *_FAULTS)),
             unit="{answer}",
         )
         self._duration = instruments.histogram(
             "truthgate.translation_duration",
             "Time that an answer waited for the translation of all its texts.",
-            "`truthgate_translation_call_seconds`; `translation.timeout_seconds`.",
+            "`truthgate_translation_call_duration_seconds`; `translation.timeout_seconds`.",
             bounds=_BUCKETS,
             unit="s",
         )
         self._calls = instruments.histogram(
-            "truthgate.translation_call",
+            "truthgate.translation_call_duration",
             "Time of one call to the translator, by outcome.",
             "The translator's load; `translation.timeout_seconds`.",
             MetricLabel("outcome", ("translated", *_FAULTS)),

@@ -18,6 +18,7 @@ from scoring.policy import Policy
 from streams.explaining.explanation import LocatedVerdict, locate_verdict
 from streams.explaining.verdict_explainer import VerdictFilter, explain_verdict, language_of, reason_codes
 from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -267,7 +268,7 @@ class LiveData:
 
     async def _read(self) -> None:
         settings = self._settings
-        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        codec = create_codec(settings)
         topics = Topics(settings.kafka.topic_prefix)
         kinds: _Kinds = dict.fromkeys(topics.outputs, (Verdict, MAX_ANSWERS_PER_DECISION))
         if settings.rates.enabled:

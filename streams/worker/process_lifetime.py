@@ -9,8 +9,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from streams.observability.failures import InfrastructureFailure
+from schemas import RegistryUnreachable
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.observability.failures import EXIT_INVALID_SETTINGS, EXIT_UNREACHABLE, InfrastructureFailure
 from streams.observability.health import Health
+from streams.observability.logs import writes_json
+from streams.settings import InvalidSettings, LogSettings
 
 #: Seconds between heartbeats of the event loop.
 _BEAT_SECONDS = 1.0
@@ -50,6 +54,20 @@ def failure_callback(on_failure: Callable[[BaseException], None]) -> Callable[[a
             on_failure(error)
 
     return ended
+
+
+def failed_start(failure: Exception, settings: LogSettings) -> InfrastructureFailure:
+    """Return a failure with its reason and exit code, for a line of the log.
+
+    Raises InvalidSettings or ServiceUnreachable instead if a person reads the log: the command reports these.
+    """
+    if isinstance(failure, InfrastructureFailure):
+        return failure
+    if not writes_json(settings):
+        raise ServiceUnreachable(str(failure)) if isinstance(failure, RegistryUnreachable) else failure
+    if isinstance(failure, InvalidSettings):
+        return InfrastructureFailure("; ".join((str(failure), *failure.more)), EXIT_INVALID_SETTINGS)
+    return InfrastructureFailure(str(failure), EXIT_UNREACHABLE)
 
 
 def end_process(code: int) -> NoReturn:

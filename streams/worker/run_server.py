@@ -11,8 +11,9 @@ from functools import partial
 
 import structlog
 
-from schemas import Codec, KnowledgeDocument, RegistryUnreachable
+from schemas import KnowledgeDocument, RegistryUnreachable
 from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.observability.failures import InfrastructureFailure
 from streams.observability.health import Health
@@ -32,6 +33,7 @@ from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker import worker_components
 from streams.worker.process_lifetime import (
     end_process,
+    failed_start,
     send_heartbeats,
     stop_signals,
     wait_for_first,
@@ -53,18 +55,17 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
         settings: as :func:`server_settings` gives them.
         documents: what answers are judged against that bring no context of their own.
 
-    Raises:
+    Raises, where log lines are text for a person:
         InvalidSettings: something is set up wrong, such as a port that is taken.
         ServiceUnreachable: a cluster is named, or a schema registry, and does not answer at the start.
     """
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings, documents))
-    except InfrastructureFailure as failure:
-        log.critical("server_failed", reason=str(failure), exit_code=failure.exit_code)
-        return failure.exit_code
-    except RegistryUnreachable as failure:
-        raise ServiceUnreachable(str(failure)) from failure
+    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+        failed = failed_start(failure, settings.log)
+        log.critical("server_failed", reason=str(failed), exit_code=failed.exit_code)
+        return failed.exit_code
     return 0
 
 
@@ -140,8 +141,8 @@ async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[
         return
     topics = Topics(settings.kafka.topic_prefix)
     checks = await check_topics(settings, any_partitions=True)
-    refuse_wrong_topics([each for each in checks if each.spec.name in topics.outputs])
-    codec = Codec(settings.encoding.schema_registry_url)
+    refuse_wrong_topics([each for each in checks if each.spec.name in (*topics.outputs, topics.schemas)])
+    codec = create_codec(settings)
     await codec.prepare()
     async with worker_components.open_request_publisher(settings, codec, traces) as publisher:
         yield publisher

@@ -6,6 +6,7 @@ answer needs. The last one acknowledges nothing, so nothing is lost.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
@@ -16,7 +17,8 @@ from aiokafka.errors import InvalidSessionTimeoutError, KafkaError
 from faust.exceptions import ConsumerNotStarted
 from faust.types import TP
 
-from schemas import Codec, RegistryUnreachable
+from schemas import RegistryUnreachable
+from streams.delivery.dead_letter_progress import follow_waiting
 from streams.delivery.faust_consumer import SafeConsumer
 from streams.delivery.publisher import max_settling_seconds
 from streams.documents.company_terms import TermsUpdater, check_terms_file
@@ -24,11 +26,13 @@ from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.observability.failures import (
     EXIT_INVALID_SETTINGS,
     EXIT_SOFTWARE,
     InfrastructureFailure,
+    exit_code,
     loggable_reason,
 )
 from streams.observability.health import Health
@@ -39,7 +43,7 @@ from streams.pipeline.intake import Intake, OutcomePublisher
 from streams.pipeline.traces import AnswerTraces
 from streams.rates.leader_thread import rate_leader_thread
 from streams.search.service import Retrieval
-from streams.settings import InvalidSettings, Settings
+from streams.settings import InvalidSettings, LogSettings, Settings
 from streams.web import create_web_app, page_url, serve
 from streams.web.verdict_endpoint import VerdictEndpoint
 from streams.worker import worker_components
@@ -47,6 +51,7 @@ from streams.worker.faust_application import TruthgateApp, create_app
 from streams.worker.preflight import recheck_groups_later, run_preflight_checks
 from streams.worker.process_lifetime import (
     end_process,
+    failed_start,
     failure_callback,
     send_heartbeats,
     stop_signals,
@@ -74,19 +79,34 @@ _REWIND_SECONDS = 5.0
 def run_worker(settings: Settings) -> int:
     """Run a worker until a signal stops it, and return the exit code: 0 for a clean stop.
 
-    Raises:
+    Raises, where log lines are text for a person:
         InvalidSettings: a setting is wrong, or for example a topic is missing.
         ServiceUnreachable: Kafka or the schema registry does not respond at the start.
     """
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings))
-    except InfrastructureFailure as failure:
-        log.critical("worker_failed", reason=str(failure), exit_code=failure.exit_code)
-        return failure.exit_code
-    except RegistryUnreachable as failure:
-        raise ServiceUnreachable(str(failure)) from failure
+    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+        return _report_failed_start(failure, settings.log)
     return 0
+
+
+def report_invalid_settings(error: InvalidSettings) -> int:
+    """Log settings that cannot be loaded, and return the exit code.
+
+    Of these settings only the variable ``TRUTHGATE_LOG__FORMAT`` counts. Raises the error instead if a person
+    reads the log.
+    """
+    wanted = os.environ.get("TRUTHGATE_LOG__FORMAT", "").lower()
+    settings = LogSettings.model_validate({"format": wanted} if wanted in ("json", "console") else {})
+    configure_logging(settings)
+    return _report_failed_start(error, settings)
+
+
+def _report_failed_start(failure: Exception, settings: LogSettings) -> int:
+    failed = failed_start(failure, settings)
+    log.critical("worker_failed", reason=str(failed), exit_code=failed.exit_code)
+    return failed.exit_code
 
 
 def end_at_once(failure: BaseException) -> None:
@@ -109,7 +129,7 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
         case KafkaError():
             return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
         case _:
-            return InfrastructureFailure(loggable_reason(failure), EXIT_SOFTWARE)
+            return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
 
 def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
@@ -135,15 +155,19 @@ async def _run(settings: Settings) -> None:
         metrics.watch(health)
         tracing = await stack.enter_async_context(open_tracing(settings))
         traces = AnswerTraces(settings, tracing, metrics.answers.observe_stage)
-        _run_in_background(stack, send_heartbeats(health), "heartbeat")
-        _run_in_background(stack, recheck_groups_later(settings), "other-deployments")
+        for name, work in (
+            ("heartbeat", send_heartbeats(health)),
+            ("other-deployments", recheck_groups_later(settings)),
+            ("dead-letters", follow_waiting(settings.kafka, metrics.answers.dead_letters_waiting)),
+        ):
+            _run_in_background(stack, work, name)
         stack.enter_context(watchdog(health, settings.health.check_interval_seconds, end_at_once))
         pages = create_web_app(health, metrics.registry, settings, board)
         verdicts = VerdictEndpoint(settings, metrics.answers, metrics.requests, traces, end_at_once)
         if settings.web.verdicts.are_served_by_workers:
             verdicts.add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.web))
-        codec = Codec(settings.encoding.schema_registry_url, settings.encoding.json_input)
+        codec = create_codec(settings)
         await codec.prepare()
         publisher = await stack.enter_async_context(worker_components.open_publisher(settings))
         health.set_waiting_for("the pauses of sending")

@@ -115,6 +115,24 @@ def test_the_page_shows_rates_that_move_and_a_demo_that_is_killed_leaves_no_proc
 
 
 @pytest.mark.timeout(DEADLINE_SECONDS)
+def test_a_kafka_that_dies_ends_the_demo_within_15_seconds(tmp_path: Path) -> None:
+    demo = start(tmp_path, "--rate", "1")
+    assert all(read_verdicts(demo, 1))
+    (broker,) = (
+        each
+        for each in processes_of(tmp_path)
+        if "kafka.Kafka" in each.cmdline()[:-1] and "java" in each.name()
+    )
+    broker.kill()
+    began = time.monotonic()
+    demo.communicate(timeout=60)
+    assert time.monotonic() - began < 15
+    assert demo.returncode == 70
+    assert "truthgate: Kafka ended; the whole log is" in (tmp_path / "stderr").read_text()
+    assert_nothing_is_left(tmp_path)
+
+
+@pytest.mark.timeout(DEADLINE_SECONDS)
 def test_a_worker_that_dies_ends_the_demo_with_the_reason(tmp_path: Path) -> None:
     demo = start(tmp_path, "--rate", "1")
     assert all(read_verdicts(demo, 1))

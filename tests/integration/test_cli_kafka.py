@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Pause
+from streams.delivery.dead_letter_progress import count_waiting
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
@@ -37,7 +38,7 @@ def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settin
     missing = truthgate("topics", "check", environment=environment)
     needed = len((*topics.all, *topics.rate_topics))
     assert (missing.returncode, missing.stdout.count("is missing")) == (2, needed)
-    assert missing.stdout.count("  retention.ms  ") == needed - 3
+    assert missing.stdout.count("  retention.ms  ") == needed - 4
     assert missing.stderr.count("\n") == 1
     assert f"{needed} topics are missing: run `truthgate topics create`" in missing.stderr
     created = truthgate("topics", "create", "--json", environment=environment)
@@ -62,11 +63,11 @@ def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, t
 
 
 def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings) -> None:
-    done = truthgate("worker", environment=variables(settings))
+    done = truthgate("worker", environment={**variables(settings), "TRUTHGATE_LOG__FORMAT": "console"})
     assert done.returncode == 2
     first, last = done.stderr.splitlines()
-    assert first.startswith("truthgate: 11 of 11 topics are missing: ")
-    assert first.endswith(" and 8 more")
+    assert first.startswith("truthgate: 12 of 12 topics are missing: ")
+    assert first.endswith(" and 9 more")
     assert last.startswith("truthgate: `truthgate topics create` creates missing topics; ")
 
 
@@ -430,16 +431,19 @@ async def test_discarded_letters_are_neither_listed_nor_sent_again(
     settings: Settings, topics: Topics
 ) -> None:
     environment = variables(settings)
+    assert await count_waiting(settings.kafka) == 4
     unnamed = truthgate("dead-letters", "discard", environment=environment)
     assert (unnamed.returncode, "name what to discard" in unnamed.stderr) == (2, True)
     some = truthgate("dead-letters", "discard", "--at", "0:1", "--at", "0:9", environment=environment)
     assert some.returncode == 1
     assert "dead letters of 1 record discarded" in some.stderr
     assert "dead letter 0:9: does not exist" in some.stderr
+    assert await count_waiting(settings.kafka) == 3
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert [json.loads(line)["offset"] for line in listed.stdout.splitlines()] == [0, 2, 3]
     every = truthgate("dead-letters", "replay", "--all", environment=environment)
     assert "3 dead letters sent" in every.stderr
+    assert await count_waiting(settings.kafka) == 0
     rest = truthgate("dead-letters", "discard", "--all", environment=environment)
     assert (rest.returncode, "dead letters of 3 records discarded" in rest.stderr) == (0, True)
     assert truthgate("dead-letters", "list", environment=environment).stdout == ""

@@ -10,6 +10,7 @@ import pytest
 from schemas import Codec, Verdict
 from schemas.catalogue import current_schema
 from streams.kafka.kafka_clients import open_producer
+from streams.kafka.schema_topic import SchemaTopic
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.examples import Example, prepare
@@ -17,7 +18,7 @@ from tests.support.pages import rate_alert, rate_window
 from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, eventually, produce
-from tests.support.releases import earlier_schema, written_with
+from tests.support.releases import earlier_schema, later_schema, written_with
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
@@ -114,6 +115,20 @@ async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
     assert told[f"{place}5"] == told[f"{place}6"] == "not in the Avro single-object encoding"
     assert told[f"{place}8"] == "é again"
     assert len(told) == 7
+
+
+async def test_the_one_in_python_reads_a_later_release_by_the_schema_on_the_topic(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    if section != "Python":
+        pytest.skip("it has the released schemas alone")
+    later = later_schema(Verdict, default="")
+    await SchemaTopic(settings.kafka).publish([later])
+    await produce(settings.kafka, topics.schemas, [Outgoing(b"no schema", b"key")])
+    await produce(settings.kafka, topics.blocked, [written_with(later, verdict(5), added="x")])
+    with example.run(tmp_path / "log", variables(settings)) as running:
+        running.wait_for(lambda running: running.lines == ["blocked answer-5 1.5 "])
+        assert running.terminate() == ENDS[section], running.complaints
 
 
 async def test_it_goes_on_where_it_ended(

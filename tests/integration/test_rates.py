@@ -11,6 +11,7 @@ from aiokafka.admin import RecordsToDelete
 from schemas import Codec
 from schemas.records import Verdict
 from streams.kafka.kafka_clients import open_admin
+from streams.kafka.schema_topic import SchemaTopic
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import AlertSettings, AlertThreshold, Settings
 from tests.support.rates import (
@@ -24,6 +25,7 @@ from tests.support.rates import (
     with_rates,
 )
 from tests.support.records import Outgoing, end_offsets, eventually, produce
+from tests.support.releases import later_schema, written_with
 from tests.support.workers import changed
 
 SECOND = timedelta(seconds=1)
@@ -85,6 +87,33 @@ async def test_what_is_no_verdict_is_counted_and_passed_over(counted: Settings) 
         await until_exact(counted)
         assert leader.metric("rates_verdicts_total", outcome="unreadable") == 3
         assert leader.metric("rates_failures_total", error_type="_OTHER") == 0
+
+
+async def test_a_leader_skips_no_verdict_of_another_release_and_counts_it_once_its_schema_is_there(
+    counted: Settings,
+) -> None:
+    later, topic = later_schema(Verdict, default=""), Topics(counted.kafka.topic_prefix).blocked
+    verdicts = [sample_verdict(n, _ago(100 - n), decision="blocked", score=1.0) for n in range(20)]
+
+    async def answers_counted() -> int:
+        windows = (await published_rates(counted)).last.items()
+        return sum(state.answers for window, state in windows if window.end - window.start == 10 * SECOND)
+
+    async def all_counted() -> bool:
+        return await answers_counted() == len(verdicts)
+
+    async with Leadership(counted) as leader:
+        await publish_verdicts(counted, verdicts[:10])
+        await until_exact(counted)
+        await produce(counted.kafka, topic, [written_with(later, each, added="x") for each in verdicts[10:]])
+        stepped_down = {"error_type": "unreadable_verdict"}
+        await eventually(
+            lambda: leader.metric("rates_failures_total", **stepped_down) >= 3, "the leader steps down"
+        )
+        assert await answers_counted() == 10
+        assert leader.metric("rates_verdicts_total", outcome="unreadable") == 0
+        await SchemaTopic(counted.kafka).publish([later])
+        await eventually(all_counted, "all are counted")
 
 
 async def test_leaders_that_crash_again_and_again_leave_exact_windows(counted: Settings) -> None:

@@ -16,9 +16,10 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from schemas import ChatbotAnswer, Codec, DecodeError, HumanRating, RegistryUnreachable
+from schemas import ChatbotAnswer, Codec, DecodeError, RegistryUnreachable, Review
 from schemas.catalogue import RECORD_TYPES, current_schema
 from tests.support.ports import NOBODY
+from tests.support.reviews import a_review
 from tests.support.small_registry import Handler, SmallRegistry, served
 
 ANSWER = ChatbotAnswer(
@@ -99,8 +100,8 @@ async def test_prepare_takes_only_the_records_that_are_asked_for(registry: Runni
     codec = Codec(url)
     await codec.prepare(ChatbotAnswer)
     assert set(small.subjects) == {"truthgate.ChatbotAnswer"}
-    with pytest.raises(RuntimeError, match="HumanRating"):
-        codec.encode(HumanRating("a", 4, "r", ANSWER.produced_at))
+    with pytest.raises(RuntimeError, match="Review"):
+        codec.encode(a_review())
 
 
 async def test_a_value_has_the_magic_byte_the_id_and_the_same_data(registry: Running) -> None:
@@ -247,7 +248,7 @@ async def test_a_schema_that_is_not_avro_is_refused(registry: Running, schema_ty
 
 async def test_a_schema_of_another_of_our_records_is_refused(registry: Running) -> None:
     small, url = registry
-    value = framed(small.add(current_schema(HumanRating).text))
+    value = framed(small.add(current_schema(Review).text))
     assert await refusal(Codec(url), value) == "wrong_record"
 
 

@@ -3,6 +3,7 @@
 In no case does a secret stand in what is written or logged.
 """
 
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.support.records import eventually, produce
 from tests.support.secure import (
     EXPIRED,
     MISNAMED,
+    MUTUAL,
     PASSWORD,
     SecureCluster,
     secrets_in_files,
@@ -109,12 +111,39 @@ REFUSED: dict[str, tuple[Access, str, Behaviour]] = {
     ),
     "no TLS": (
         lambda c: c.scram(security_protocol="SASL_PLAINTEXT", ssl_cafile=None),
-        "cannot be reached with SASL_PLAINTEXT",
+        "speaks SASL_SSL, not SASL_PLAINTEXT (setting kafka.security_protocol)",
         Behaviour(),
     ),
     "TLS to a listener without": (
         lambda c: c.scram(bootstrap_servers=c.kafka.bootstrap_servers),
-        "cannot be reached with SASL_SSL",
+        "speaks PLAINTEXT, not SASL_SSL (setting kafka.security_protocol)",
+        Behaviour(),
+    ),
+    "SASL to a listener without": (
+        lambda c: c.scram(
+            bootstrap_servers=c.kafka.bootstrap_servers, security_protocol="SASL_PLAINTEXT", ssl_cafile=None
+        ),
+        "speaks PLAINTEXT, not SASL_PLAINTEXT (setting kafka.security_protocol)",
+        Behaviour(),
+    ),
+    "neither": (
+        lambda c: KafkaSettings(bootstrap_servers=c.scram().bootstrap_servers),
+        "speaks SASL_SSL, not PLAINTEXT (setting kafka.security_protocol)",
+        Behaviour(),
+    ),
+    "TLS without SASL": (
+        lambda c: c.mutual(bootstrap_servers=c.scram().bootstrap_servers),
+        "speaks SASL_SSL, not SSL (setting kafka.security_protocol)",
+        Behaviour(),
+    ),
+    "SASL to a listener that takes certificates": (
+        lambda c: c.scram(MUTUAL, ssl_certfile=c.client.certificate, ssl_keyfile=c.client.key),
+        "speaks SSL, not SASL_SSL (setting kafka.security_protocol)",
+        Behaviour(),
+    ),
+    "plain to a listener that takes certificates": (
+        lambda c: KafkaSettings(bootstrap_servers=c.mutual().bootstrap_servers),
+        "speaks SSL, not PLAINTEXT (setting kafka.security_protocol)",
         Behaviour(),
     ),
     "wrong client secret": (
@@ -146,6 +175,8 @@ REFUSED: dict[str, tuple[Access, str, Behaviour]] = {
 
 #: Those that a worker is tried with too, which takes a process.
 REFUSED_WORKERS = (
+    "SASL to a listener without",
+    "TLS to a listener without",
     "wrong password",
     "expired server certificate",
     "unknown authority",
@@ -243,12 +274,15 @@ def test_who_is_refused_is_told_in_one_line_and_at_once(
 
 
 @pytest.mark.parametrize("case", REFUSED_WORKERS)
-def test_a_worker_that_is_refused_says_so_in_one_line_and_ends(
+def test_a_worker_that_is_refused_says_so_in_one_line_of_json_and_ends(
     case: str, secure: SecureCluster, tmp_path: Path
 ) -> None:
     access, told, secure.tokens.behaviour = REFUSED[case]
     variables = _variables(_settings(access(secure), tmp_path), tmp_path)
-    _assert_refused(lambda: truthgate("worker", environment=variables), told, WORKER_SECONDS)
+    done = _assert_refused(lambda: truthgate("worker", environment=variables), told, WORKER_SECONDS)
+    line = json.loads(done.stderr)
+    assert (line["event"], line["exit_code"]) == ("worker_failed", EXIT_UNREACHABLE)
+    assert told in line["reason"]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +306,9 @@ def test_every_command_ends_in_the_same_way(
     _assert_refused(lambda: truthgate_here(*arguments, environment=variables), told, COMMAND_SECONDS)
 
 
-def _assert_refused(run: Callable[[], CompletedProcess[str]], told: str, seconds: float) -> None:
+def _assert_refused(
+    run: Callable[[], CompletedProcess[str]], told: str, seconds: float
+) -> CompletedProcess[str]:
     began = time.monotonic()
     done = run()
     assert time.monotonic() - began < seconds
@@ -281,6 +317,7 @@ def _assert_refused(run: Callable[[], CompletedProcess[str]], told: str, seconds
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     _assert_no_secret(done.stderr)
+    return done
 
 
 async def test_a_worker_outlives_its_tokens_and_trouble_with_their_endpoint(

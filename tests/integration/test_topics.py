@@ -55,6 +55,21 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
     assert len(await _problems(settings, any_partitions=True)) == 2
 
 
+async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(settings: Settings) -> None:
+    await create_topics(settings)
+    more = settings.with_values("topics", {"partitions": 5})
+    topics = Topics(settings.kafka.topic_prefix)
+    assert f"{topics.answers} has 3 of 5 partitions" in [
+        f"{each.spec.name} {problem}" for each in await create_topics(more) for problem in each.problems
+    ]
+    added = {each.spec.name: each for each in await create_topics(more, add_partitions=True)}
+    for name in (topics.answers, topics.reviews, *topics.outputs, topics.dead_letters, topics.rates):
+        actual = added[name].actual
+        assert (actual and actual.partitions, added[name].problems) == (5, ())
+    assert added[topics.documents].problems == ("has 3 of 5 partitions",)
+    assert await create_topics(more, add_partitions=True) == list(added.values())
+
+
 async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothing_else(
     settings: Settings,
 ) -> None:
@@ -73,7 +88,7 @@ async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothi
 async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: Topics) -> None:
     fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
     assert await _problems(fewer) == []
-    assert len(topics.all) == 9
+    assert len(topics.all) == 10
 
 
 async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings: Settings) -> None:

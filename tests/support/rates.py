@@ -15,6 +15,7 @@ from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, RateAlert, RateWindow, Verdict
 from streams.kafka.kafka_clients import open_consumer, open_producer
+from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.observability.tracing import Tracing
 from streams.rates.rate_leader import RateLeader
@@ -129,8 +130,9 @@ async def committed_records(
 
 async def recounted(settings: Settings) -> dict[Window, Counted]:
     """Count the verdict topics as they stand, in one go, without what is no verdict."""
-    codec, topics, outcomes = Codec(), Topics(settings.kafka.topic_prefix), []
+    codec, topics, outcomes = create_codec(settings), Topics(settings.kafka.topic_prefix), []
     for record in [r for topic in topics.outputs for r in await committed_records(settings.kafka, topic)]:
+        await codec.lookup(record.value)
         with suppress(DecodeError):
             outcomes.append(verdict_event(codec.decode(record.value, Verdict), record.timestamp))
     windows = [(window.size_seconds * 1000, window.hop_seconds * 1000) for window in settings.rates.windows]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
-    HumanRating,
     KnowledgeDocument,
     Pause,
     RateAlert,
     RateWindow,
+    Review,
     Verdict,
     VerdictClaim,
     VerdictClaimSource,
@@ -22,6 +22,7 @@ from schemas import (
     VerdictOpinion,
     VerdictPassage,
     VerdictSpan,
+    WrongSpan,
 )
 
 # A busy machine is slow at times: that is no fault of the code under test.
@@ -72,8 +73,23 @@ documents = st.builds(
     url=_maybe(texts),
     auto_send=st.booleans(),
 )
-ratings = st.builds(
-    HumanRating, answer_id=ids, rating=st.integers(1, 5), rater=ids, rated_at=times, comment=_maybe(texts)
+wrong_spans = st.builds(WrongSpan, kind=texts, text=texts, start=offsets, end=offsets)
+reviews = st.builds(
+    Review,
+    review_id=ids,
+    verdict_id=ids,
+    answer_id=ids,
+    conversation_id=ids,
+    outcome=st.sampled_from(["send", "send_edited", "reject", "expired", "none"]),
+    text=_maybe(texts),
+    rating=_maybe(st.integers(1, 5)),
+    label=_maybe(st.sampled_from(["TRUE", "FALSE", "NOT_GIVEN"])),
+    wrong_spans=_some(wrong_spans),
+    comment=_maybe(texts),
+    reviewer=ids,
+    reviewed_at=times,
+    source=st.sampled_from(["desk", "known_answer", "external"]),
+    sampling_weight=st.floats(1, 1e6),
 )
 evidence = st.builds(
     VerdictEvidence, kind=texts, text=texts, start=offsets, end=offsets, document_id=_maybe(texts)
@@ -198,7 +214,7 @@ alerts = st.builds(
 pauses = st.builds(
     Pause, status=texts, message_type=_maybe(texts), language=_maybe(texts), at=times, by=ids, reason=ids
 )
-records = answers | documents | ratings | verdicts | windows | alerts | pauses
+records = answers | documents | reviews | verdicts | windows | alerts | pauses
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

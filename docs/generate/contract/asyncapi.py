@@ -140,7 +140,7 @@ def _message(channel: Channel, name: str) -> dict[str, Any]:
     if channel.headers:
         described["headers"] = header_schema(channel.headers)
     if channel.record_type is None:
-        return {**described, "contentType": "application/octet-stream"}
+        return {**described, "contentType": channel.content_type}
     schema = json.loads(current_schema(channel.record_type).text)
     return {
         **described,

@@ -7,12 +7,12 @@ from enum import StrEnum
 from docs.generate.contract.record_headers import DEAD_LETTER, EVENT, PUBLISHED, TRACE, Header
 from schemas import (
     ChatbotAnswer,
-    HumanRating,
     KnowledgeDocument,
     Pause,
     RateAlert,
     RateWindow,
     Record,
+    Review,
     Verdict,
 )
 from streams.kafka.topics import Topics
@@ -47,6 +47,7 @@ class Channel:
         record_type: the record; None: not a record of the contract; see ``about``.
         headers: those that are written.
         json: whether JSON is read, too, where ``encoding.json_input`` is on.
+        content_type: of the values, where there is no ``record_type``.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Channel:
     record_type: type[Record] | None
     headers: tuple[Header, ...] = ()
     json: bool = False
+    content_type: str = "application/octet-stream"
 
 
 def channels(topics: Topics) -> tuple[Channel, ...]:
@@ -91,13 +93,14 @@ def _inputs(topics: Topics) -> Iterator[Channel]:
         json=True,
     )
     yield Channel(
-        "ratings",
-        topics.ratings,
+        "reviews",
+        topics.reviews,
         Direction.IN,
-        "Ratings of answers by reviewers",
-        "Reserved; nothing reads it yet.",
-        "The `answer_id`.",
-        HumanRating,
+        "What people decided about verdicts, and their ratings",
+        "The first record on the partition with a final outcome counts for its verdict; ignore later ones. "
+        "Senders read it too. All of it is kept.",
+        _CONVERSATION,
+        Review,
         optional,
         json=True,
     )
@@ -144,6 +147,17 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
         "The original's key: any bytes, or none.",
         None,
         DEAD_LETTER,
+    )
+    yield Channel(
+        "schemas",
+        topics.schemas,
+        Direction.OUT,
+        "Avro schemas of all records on the other topics",
+        "Whoever writes the single-object encoding publishes the schemas of its records here first. "
+        "The value is the schema as JSON. Compacted, one partition; nothing deletes a schema.",
+        "The schema's fingerprint: 16 hexadecimal digits, in the order of the bytes in a value.",
+        None,
+        content_type="application/json",
     )
 
 

@@ -29,7 +29,8 @@ _CODES: Final = {
     ExitCode.DONE: "done",
     ExitCode.BAD_INPUT: "some of the input was bad, or what was asked for is not there; the rest is done",
     ExitCode.WRONG_USAGE: "wrong usage or settings: nothing was done",
-    ExitCode.UNREACHABLE: "a service cannot be reached, or lets nobody in: Kafka, a registry, a translator",
+    ExitCode.UNREACHABLE: "a service cannot be reached, or lets nobody in: Kafka, a registry, a translator; "
+    "or a worker's disk is full",
     ExitCode.SOFTWARE: "the program itself is at fault",
     ExitCode.INTERRUPTED: "interrupted, with Ctrl-C",
     ExitCode.BROKEN_PIPE: "who read the output does not any more",

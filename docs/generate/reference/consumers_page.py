@@ -9,14 +9,24 @@ from docs.generate.contract.asyncapi import fingerprints
 from docs.generate.contract.channels import channels
 from docs.generate.contract.record_headers import DEAD_LETTER, PUBLISHED, TRACE, Header
 from docs.generate.reference.markdown_table import table
-from schemas import Codec, HumanRating
+from schemas import Codec, Review
 from schemas.catalogue import RECORD_TYPES, current_schema
 from schemas.codec import CONFLUENT, CONFLUENT_HEADER, SINGLE_OBJECT, SINGLE_OBJECT_HEADER
 from streams.kafka.topics import Topics
 
 _PART = re.compile(r"(?s)(<!-- made: ([a-z-]+) -->\n).*?(<!-- end -->)")
 #: An example that is short enough to be read by the byte.
-_RATING: Final = HumanRating("a-1", 4, "kim", datetime(2026, 3, 2, 9, 15, tzinfo=UTC))
+_REVIEW: Final = Review(
+    review_id="r-1",
+    verdict_id="v-1",
+    answer_id="a-1",
+    conversation_id="c-1",
+    outcome="send",
+    rating=4,
+    reviewer="kim",
+    reviewed_at=datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
+    source="desk",
+)
 _REGISTRY_ID: Final = 42
 
 
@@ -62,7 +72,7 @@ def _big_endian(digits: str) -> str:
 
 
 def _single_object() -> str:
-    value = Codec().encode(_RATING)
+    value = Codec().encode(_REVIEW)
     header = (
         (SINGLE_OBJECT, "marks the Avro single-object encoding"),
         (
@@ -79,17 +89,26 @@ def _confluent() -> str:
         (CONFLUENT, "marks the Confluent wire format"),
         (value[len(CONFLUENT) :], f"the schema's id in the registry, big endian: {_REGISTRY_ID}"),
     )
-    return _bytes((*header, *_data(Codec().encode(_RATING)[SINGLE_OBJECT_HEADER:])))
+    return _bytes((*header, *_data(Codec().encode(_REVIEW)[SINGLE_OBJECT_HEADER:])))
 
 
 def _data(data: bytes) -> Iterable[tuple[bytes, str]]:
     """Say what the bytes of the example are; they are cut where the fields of its schema end."""
     meanings = (
-        (4, '`answer_id`: the length 3 as a zigzag number, and "a-1"'),
-        (1, "`rating`: 4 as a zigzag number"),
-        (4, '`rater`: the length 3, and "kim"'),
-        (len(data) - 10, "`rated_at`: milliseconds since 1970 as a zigzag number"),
-        (1, "`comment`: branch 0 of the union, null"),
+        (4, '`review_id`: the length 3 as a zigzag number, and "r-1"'),
+        (4, '`verdict_id`: "v-1"'),
+        (4, '`answer_id`: "a-1"'),
+        (4, '`conversation_id`: "c-1"'),
+        (5, '`outcome`: "send"'),
+        (1, "`text`: branch 0 of the union, null"),
+        (2, "`rating`: branch 1 of the union, and 4 as a zigzag number"),
+        (1, "`label`: null"),
+        (1, "`wrong_spans`: the end of the array"),
+        (1, "`comment`: null"),
+        (4, '`reviewer`: "kim"'),
+        (len(data) - 44, "`reviewed_at`: milliseconds since 1970 as a zigzag number"),
+        (5, '`source`: "desk"'),
+        (8, "`sampling_weight`: 1 as a double, little endian"),
     )
     begin = 0
     for size, meaning in meanings:

@@ -1,42 +1,26 @@
-"""The dead-letter topic: its letters, and which of them were replayed or discarded.
-
-Kafka cannot delete single records. What was replayed or discarded is therefore stored as the committed offset
-of a consumer group: everything before it is done. Single letters beyond it, which a selection leaves, are in
-the metadata of the commit, as ranges such as ``12-15,20``.
-"""
+"""The dead-letter topic: its letters, and which of them were replayed or discarded."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
-from aiokafka import ConsumerRecord, TopicPartition
-from aiokafka.errors import (
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
-    NotCoordinatorForGroupError,
-)
+from aiokafka import ConsumerRecord
 from aiokafka.structs import OffsetAndMetadata
 
-from streams.cli.command_output import UsageError, printable
-from streams.cli.record_sender import OutgoingRecord
-from streams.cli.topic_reading import open_topics
+from streams.cli.command_output import UsageError
+from streams.cli.topic_access import OutgoingRecord, open_topics
 from streams.delivery import dead_letters as header
-from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
+from streams.delivery.dead_letter_progress import LetterAction, OffsetSet, offsets_done
 from streams.kafka.kafka_records import Headers
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
-from streams.settings import KafkaSettings, Settings
-
-# The brokers' default for offset.metadata.max.bytes.
-MAX_METADATA = 4096
+from streams.settings import Settings
 
 # Headers that are sent again: the next failure increments the attempts, keeps the time of the first one, and
 # compares its reason with the last.
@@ -44,15 +28,6 @@ _SENT_HEADERS = frozenset(
     {header.ATTEMPTS, header.FIRST_FAILED_AT, header.STAGE, header.ERROR_CLASS, header.REPEATED}
 )
 _LOCATION = re.compile(r"(\d{1,9}):(\d{1,18})")
-_RANGES = re.compile(r"(\d{1,19}(-\d{1,19})?(,|$))*")
-
-# A cluster creates its offsets topic when the first group asks for it.
-_COORDINATOR_STARTS = (
-    CoordinatorLoadInProgressError,
-    CoordinatorNotAvailableError,
-    NotCoordinatorForGroupError,
-)
-_RETRY_SECONDS = 0.2
 
 #: The partition and offset of a letter.
 LetterLocation = tuple[int, int]
@@ -96,23 +71,14 @@ class ArchivedLetter:
         return sha256(repr((origin, content)).encode()).digest()
 
     @property
-    def location_only(self) -> ArchivedLetter:
-        """The letter without its content: all values together may exceed the memory."""
-        return ArchivedLetter(self.partition, self.offset, None, None, ())
+    def at(self) -> LetterLocation:
+        """The partition and offset in the topic."""
+        return self.partition, self.offset
 
     @property
     def failed_twice(self) -> bool:
         """Whether it was replayed, and failed again for the same reason."""
         return self.reason(header.REPEATED) not in {"", "0"}
-
-    def is_from(self, topic: str) -> bool:
-        """Return whether the record came from this topic."""
-        return self.reason(header.TOPIC) == topic
-
-    @property
-    def has_value(self) -> bool:
-        """Whether the letter has the original value, and not only its size and hash."""
-        return not self.reason(header.VALUE_BYTES)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the value as JSON."""
@@ -131,20 +97,10 @@ class ArchivedLetter:
             "failed_twice": self.failed_twice,
         }
 
-    @property
-    def summary(self) -> str:
-        """Location, stage, class and key in one line."""
-        key = "no key" if self.key is None else f"key {self.key.decode('utf-8', 'replace')}"
-        reason = " ".join(filter(None, (self.reason(header.STAGE), self.reason(header.ERROR_CLASS))))
-        return printable(f"{self.location}  {reason or 'no reason'}  {key}")
-
     def to_record(self, topics: Topics) -> OutgoingRecord:
-        """Return the original record, for the topic it came from.
-
-        That is ``answers`` unless the letter names another input topic.
-        """
+        """Return the original record for its topic: ``answers``, unless the letter names another input."""
         named = self.reason(header.TOPIC)
-        topic = named if named in {topics.documents, topics.ratings} else topics.answers
+        topic = named if named in {topics.documents, topics.reviews} else topics.answers
         headers = tuple(
             (name, value)
             for name, value in self.headers
@@ -154,14 +110,9 @@ class ArchivedLetter:
 
 
 class LetterFilter:
-    """Selects letters by stage and location, and knows which given locations had none.
+    """Selects letters by stage and location; ``unmatched`` are the given locations that had none.
 
-    Args:
-        stages: the stages at which letters failed; none selects all.
-        locations: ``PARTITION:OFFSET`` of letters; none selects all.
-
-    Raises:
-        UsageError: a location is malformed.
+    No ``stages`` and no ``locations`` (``PARTITION:OFFSET``) select all. Raises UsageError if one is bad.
     """
 
     def __init__(self, stages: Sequence[Stage], locations: Sequence[str] = ()) -> None:
@@ -171,148 +122,66 @@ class LetterFilter:
             if not (found := _LOCATION.fullmatch(each)):
                 raise UsageError(f"--at {each}: expected PARTITION:OFFSET of a dead letter, e.g. 0:12")
             self._locations.add((int(found[1]), int(found[2])))
-        self._unmatched = set(self._locations)
+        self.unmatched = set(self._locations)
 
     def __call__(self, letter: ArchivedLetter) -> bool:
         """Return whether the filter selects this letter."""
-        at = (letter.partition, letter.offset)
-        if self._locations and at not in self._locations:
+        if self._locations and letter.at not in self._locations:
             return False
         selected = not self._stages or letter.reason(header.STAGE) in self._stages
         if selected:
-            self._unmatched.discard(at)
+            self.unmatched.discard(letter.at)
         return selected
-
-    @property
-    def unmatched(self) -> list[LetterLocation]:
-        """The given locations without a selected letter, sorted."""
-        return sorted(self._unmatched)
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetSet:
-    """All offsets below ``position``, and the ascending ranges (first, last) beyond it."""
-
-    position: int = 0
-    beyond: tuple[tuple[int, int], ...] = ()
-
-    def __contains__(self, offset: int) -> bool:
-        return offset < self.position or any(first <= offset <= last for first, last in self.beyond)
-
-    def plus(self, offsets: Iterable[int]) -> OffsetSet:
-        """Return the set with these offsets added."""
-        return self.plus_ranges((offset, offset) for offset in offsets)
-
-    def plus_ranges(self, ranges: Iterable[tuple[int, int]]) -> OffsetSet:
-        """Return the set with these ranges (first, last) added."""
-        (_, last), *beyond = _joined(sorted([(0, self.position - 1), *self.beyond, *ranges]))
-        return OffsetSet(last + 1, tuple(beyond))
-
-    @property
-    def metadata(self) -> str:
-        """The ranges beyond the position, for the commit; the last ones are omitted if they do not fit.
-
-        Omitted letters may be replayed or listed again: consumers of verdicts must handle repeats anyway.
-        """
-        text = ""
-        for first, last in self.beyond:
-            longer = f"{text}{',' if text else ''}{first}" + (f"-{last}" if last > first else "")
-            if len(longer) > MAX_METADATA:
-                break
-            text = longer
-        return text
-
-    @classmethod
-    def from_commit(cls, position: int, metadata: str) -> OffsetSet:
-        """Parse a commit; foreign metadata counts as none."""
-        if not _RANGES.fullmatch(metadata):
-            return cls(position)
-        bounds = (part.split("-") for part in metadata.split(",") if part)
-        return cls(position).plus_ranges((int(each[0]), int(each[-1])) for each in bounds)
-
-
-def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join sorted ranges that touch or overlap."""
-    rest = iter(ranges)
-    first, last = next(rest)
-    for start, end in rest:
-        if start > last + 1:
-            yield first, last
-            first, last = start, end
-        last = max(last, end)
-    yield first, last
-
-
-class LetterAction(StrEnum):
-    """What was done with a letter: the suffix of the consumer group that stores it."""
-
-    REPLAYED = "dead-letters-replay"
-    DISCARDED = "dead-letters-discard"
-
-
 class DeadLetterArchive:
-    """A snapshot of the dead-letter topic, with what was done with its letters.
+    """A snapshot of the dead-letter topic, with what was ``done`` with its letters, by partition.
 
-    Args:
-        reader: of the topic, with a consumer of the group of ``action``.
-        log: the offsets of the snapshot.
-        done: the offsets of letters that were replayed or discarded, by partition.
-        action: what :meth:`remember` stores.
+    The consumer of the ``reader`` is in the group of ``action``, which :meth:`remember` stores.
     """
 
-    def __init__(
-        self,
-        reader: TopicReader,
-        log: TopicSnapshot,
-        done: Mapping[LetterAction, dict[int, OffsetSet]],
-        action: LetterAction,
-    ) -> None:
-        self._reader = reader
-        self._log = log
-        self._replayed = done[LetterAction.REPLAYED]
-        self._discarded = done[LetterAction.DISCARDED]
-        self._remembered = done[action]
+    reader: TopicReader
+    log: TopicSnapshot
+    done: Mapping[LetterAction, dict[int, OffsetSet]]
+    action: LetterAction
 
     async def letters(self, *, include_replayed: bool = True) -> AsyncGenerator[ArchivedLetter, None]:
-        """Yield the letters that were not discarded, in order within a partition.
-
-        Raises KafkaError, ServiceUnreachable.
-        """
-        skipped = [self._discarded] if include_replayed else [self._discarded, self._replayed]
+        """Yield the letters that were not discarded, in order within a partition; raises as open_archive."""
+        actions = (LetterAction.DISCARDED,) if include_replayed else LetterAction
+        skipped = [self.done[each] for each in actions]
         begins = {
             at: max(begin, *(each[at.partition].position for each in skipped))
-            for at, begin in self._log.beginning_offsets.items()
+            for at, begin in self.log.beginning_offsets.items()
         }
-        async with aclosing(self._reader.read_between(begins, self._log.end_offsets)) as batches:
+        async with aclosing(self.reader.read_between(begins, self.log.end_offsets)) as batches:
             async for records in batches:
                 for letter in map(ArchivedLetter.of, records):
                     if not any(letter.offset in each[letter.partition] for each in skipped):
                         yield letter
 
-    def was_replayed(self, letter: ArchivedLetter) -> bool:
-        """Return whether this letter was replayed before."""
-        return letter.offset in self._replayed[letter.partition]
-
-    def was_replayed_at(self, location: LetterLocation) -> bool:
+    def was_replayed(self, location: LetterLocation) -> bool:
         """Return whether this location has a letter that was replayed before."""
         partition, offset = location
-        for at, begin in self._log.beginning_offsets.items():
-            if at.partition == partition and begin <= offset < self._log.end_offsets[at]:
-                return offset in self._replayed[partition]
-        return False
+        exists = any(
+            at.partition == partition and begin <= offset < self.log.end_offsets[at]
+            for at, begin in self.log.beginning_offsets.items()
+        )
+        return exists and offset in self.done[LetterAction.REPLAYED][partition]
 
-    async def remember(self, letters: Iterable[ArchivedLetter]) -> None:
-        """Commit that the action was done with these letters."""
-        offsets: dict[int, list[int]] = {}
-        for letter in letters:
-            offsets.setdefault(letter.partition, []).append(letter.offset)
+    async def remember(self, locations: Iterable[LetterLocation]) -> None:
+        """Commit that the action was done with the letters at these locations."""
+        offsets: dict[int, list[tuple[int, int]]] = {}
+        for partition, offset in locations:
+            offsets.setdefault(partition, []).append((offset, offset))
         commit = {}
-        for at in self._log.end_offsets:
+        for at in self.log.end_offsets:
             if more := offsets.get(at.partition):
-                done = self._remembered[at.partition] = self._remembered[at.partition].plus(more)
+                done = self.done[self.action][at.partition].plus(more)
+                self.done[self.action][at.partition] = done
                 commit[at] = OffsetAndMetadata(done.position, done.metadata)
         if commit:
-            await self._reader.consumer.commit(commit)
+            await self.reader.consumer.commit(commit)
 
 
 @asynccontextmanager
@@ -321,31 +190,7 @@ async def open_archive(
 ) -> AsyncIterator[DeadLetterArchive]:
     """Open the dead-letter topic. Raises UsageError if it does not exist, KafkaError, ServiceUnreachable."""
     kafka = settings.kafka
-    groups = {each: f"{kafka.consumer_group}-{each}" for each in LetterAction}
     topic = Topics(kafka.topic_prefix).dead_letters
-    async with open_topics(kafka, topic, group_id=groups[action]) as (reader, log):
-        done = {}
-        for each, group in groups.items():
-            committed = await _committed(kafka, group, list(log.end_offsets))
-            done[each] = {at.partition: _offsets(committed.get(at)) for at in log.end_offsets}
+    async with open_topics(kafka, topic, group_id=action.group(kafka)) as (reader, log):
+        done = {each: await offsets_done(kafka, each, list(log.end_offsets)) for each in LetterAction}
         yield DeadLetterArchive(reader, log, done, action)
-
-
-def _offsets(committed: OffsetAndMetadata | None) -> OffsetSet:
-    if committed is None or committed.offset < 0:
-        return OffsetSet()
-    return OffsetSet.from_commit(committed.offset, committed.metadata or "")
-
-
-async def _committed(
-    settings: KafkaSettings, group: str, partitions: list[TopicPartition]
-) -> dict[TopicPartition, OffsetAndMetadata]:
-    try:
-        async with open_admin(settings) as admin, asyncio.timeout(settings.connect_timeout_seconds):
-            while True:
-                try:
-                    return dict(await admin.list_consumer_group_offsets(group, partitions=partitions))
-                except _COORDINATOR_STARTS:
-                    await asyncio.sleep(_RETRY_SECONDS)
-    except TimeoutError as error:
-        raise ServiceUnreachable(f"Kafka has no coordinator for the group {group}") from error

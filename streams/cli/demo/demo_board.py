@@ -13,9 +13,9 @@ from schemas import Verdict
 from streams.cli.command_output import plural, printable
 from streams.cli.verdict_rendering import (
     DECISION_STYLES,
+    STATUS_STYLES,
     claim_lines,
     format_score,
-    highlighted_excerpt,
     humanize_code,
     marked_excerpt,
     verdict_with_claims,
@@ -36,20 +36,13 @@ _MIN_EXCERPT = 20
 
 
 class DemoBoard:
-    """Collects outcomes until every answer has one.
-
-    Args:
-        answer_ids: the answers that must get a verdict.
-        dead_letters: the expected number of dead letters.
-    """
+    """Collects outcomes until every answer has its verdict, and all expected dead letters are there."""
 
     def __init__(self, answer_ids: Iterable[str], dead_letters: int = 0) -> None:
-        self._expected = {verdict_id(answer_id) for answer_id in answer_ids}
+        self._missing = {verdict_id(answer_id) for answer_id in answer_ids}
+        self._expected = len(self._missing)
         self._expected_letters = dead_letters
-        self._missing = set(self._expected)
-        self.sent = 0
-        self.letters = 0
-        self.repeated = 0
+        self.sent = self.letters = 0
         self.decisions: Counter[str] = Counter()
         self.tallies: dict[str, Tally] = {}
         self.recent: list[Verdict] = []
@@ -57,7 +50,6 @@ class DemoBoard:
     def add(self, verdict: Verdict) -> bool:
         """Add a verdict; return False if it was added before, or is not of this demo."""
         if verdict.verdict_id not in self._missing:
-            self.repeated += verdict.verdict_id in self._expected
             return False
         self._missing.remove(verdict.verdict_id)
         self.decisions[verdict.decision] += 1
@@ -68,12 +60,12 @@ class DemoBoard:
     @property
     def total(self) -> int:
         """The number of expected outcomes."""
-        return len(self._expected) + self._expected_letters
+        return self._expected + self._expected_letters
 
     @property
     def settled(self) -> int:
         """The number of outcomes so far."""
-        return len(self._expected) - len(self._missing) + min(self.letters, self._expected_letters)
+        return self._expected - len(self._missing) + min(self.letters, self._expected_letters)
 
     @property
     def complete(self) -> bool:
@@ -113,7 +105,11 @@ def tables(board: DemoBoard, width: int, height: int) -> RenderableType:
     """Render the board for a terminal of this size."""
     claims = _claims(board)
     rows = max(_MIN_ROWS, height - _OTHER_LINES - len(board.tallies) - len(claims))
-    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), _status_line(board))
+    text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
+    for decision, style in DECISION_STYLES.items():
+        text.append(f"{board.decisions[decision]} {humanize_code(decision)}  ", style)
+    text.append(plural(board.letters, "dead letter"), "dim")
+    return Group(_verdicts(board, rows, width), *claims, Text(), rates(board), Text(), text)
 
 
 def _claims(board: DemoBoard) -> tuple[Text, ...]:
@@ -156,20 +152,13 @@ def _verdicts(board: DemoBoard, rows: int, width: int) -> Table:
             f"{format_score(verdict.score):>5}",
             humanize_code(verdict.message_type),
             humanize_code(verdict.reasons[0]) if verdict.reasons else "",
-            _faults(verdict, room),
+            answer_excerpt(verdict, room),
         )
     return table
 
 
-def _faults(verdict: Verdict, width: int) -> Text:
-    if marked_claims(verdict):
-        return marked_excerpt(verdict, width, width // 3)
-    spans = [(evidence.start, evidence.end) for evidence in fault_evidence(verdict)]
-    return highlighted_excerpt(verdict.answer, spans, width, width // 3, "bold white on red")
-
-
-def _status_line(board: DemoBoard) -> Text:
-    text = Text(f"{board.sent} of {board.total} sent, {board.settled} settled: ", "dim")
-    for decision in DECISION_STYLES:
-        text.append(f"{board.decisions[decision]} {humanize_code(decision)}  ", DECISION_STYLES[decision])
-    return text.append(plural(board.letters, "dead letter"), "dim")
+def answer_excerpt(verdict: Verdict, width: int) -> Text:
+    """Return about ``width`` characters of the answer with its claims, or else the text at fault, marked."""
+    marks = [(claim.start, claim.end, *STATUS_STYLES[claim.status]) for claim in marked_claims(verdict)]
+    faults = [(fault.start, fault.end, "", "bold white on red") for fault in fault_evidence(verdict)]
+    return marked_excerpt(verdict.answer, marks or faults, width, width // 3)

@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from pydantic import BaseModel, SecretStr
 
 from streams.cli.command_output import CommandFailed, ExitCode, UsageError, say
 from streams.cli.demo.demo_board import DemoBoard, open_display
-from streams.cli.demo.demo_run import DemoFailed, DemoPlan, Language, WorkerProcess, page_address, run_demo
+from streams.cli.demo.demo_run import DemoFailed, Language, WorkerProcess, page_address, run_demo
 from streams.cli.verdict_rendering import ResultConsole
 from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
 from streams.embedded.broker_properties import LOOPBACK, free_ports, is_free
@@ -71,8 +71,7 @@ def demo(
     judges: Annotated[
         bool,
         typer.Option(
-            "--judges",
-            help="Ask the language models of your settings (judges.endpoints), as a worker does.",
+            "--judges", help="Ask the language models of your settings (judges.endpoints), as a worker does."
         ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write lines instead of a live table.")] = False,
@@ -89,12 +88,18 @@ def demo(
     Example: `truthgate demo --rate 5`
     """
     own = load_settings()
-    own_judges = _judges(own) if judges else None
+    if judges and not own.judges.endpoints:
+        raise UsageError("--judges: no language model is configured (set judges.endpoints)")
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _signals_as_ctrl_c(), _exit_codes(folder):
-            own_port = _port(own.web.port if port is None else port)
-            board = _demo(folder, own_judges, language, rate, own_port, plain=plain, keep=keep)
+            own_port = wanted = own.web.port if port is None else port
+            if not wanted or not is_free(wanted):
+                (own_port,) = free_ports(1)
+                if wanted:
+                    say(f"port {wanted} is in use; the worker's page is on port {own_port}")
+            asked = own.judges if judges else None
+            board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
         say(board.summary())
         if not keep:
             say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it")
@@ -102,12 +107,6 @@ def demo(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _judges(settings: Settings) -> JudgeSettings:
-    if not settings.judges.endpoints:
-        raise UsageError("--judges: no language model is configured (set judges.endpoints)")
-    return settings.judges
 
 
 def _demo(
@@ -133,37 +132,25 @@ def _demo(
         }
         if judges:
             sections["judges"] = judges
-        worker = WorkerProcess(_variables(sections), folder / "worker.log")
+        (broker,) = kafka.brokers
+        worker = WorkerProcess(_variables(sections), folder / "worker.log", lambda: broker.running)
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with open_display(ResultConsole(), plain=plain) as show:
-            return asyncio.run(run_demo(DemoPlan(settings, language, rate, port, keep), worker, show))
+            return asyncio.run(run_demo(settings, language, rate, worker, show, keep=keep))
 
 
 def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
+    given = {section: values.model_dump(exclude_unset=True) for section, values in sections.items()}
     return {
         variable_name(section, name): value if isinstance(value, str) else json.dumps(value)
-        for section, values in sections.items()
-        for name, value in _as_json(values).items()
+        for section, values in json.loads(json.dumps(given, default=_plain)).items()
+        for name, value in values.items()
     }
 
 
-def _as_json(section: BaseModel) -> dict[str, Any]:
-    """Return the given values of a section as JSON, with secrets, which pydantic would hide."""
-
-    def plain(value: Any) -> str:
-        return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-
-    values: dict[str, Any] = json.loads(json.dumps(section.model_dump(exclude_unset=True), default=plain))
-    return values
-
-
-def _port(wanted: int) -> int:
-    if wanted and is_free(wanted):
-        return wanted
-    (free,) = free_ports(1)
-    if wanted:
-        say(f"port {wanted} is in use; the worker's page is on port {free}")
-    return free
+def _plain(value: object) -> str:
+    # With secrets, which pydantic would hide.
+    return value.get_secret_value() if isinstance(value, SecretStr) else str(value)
 
 
 @contextmanager
@@ -198,6 +185,5 @@ def _exit_codes(folder: Path) -> Iterator[None]:
         raise CommandFailed(str(error), ExitCode.SOFTWARE) from error
     except DemoFailed as error:
         sys.stderr.write(error.log_tail + "\n")
-        raise CommandFailed(
-            f"{error}; the whole log is {folder / 'worker.log'}", ExitCode.SOFTWARE
-        ) from error
+        message = f"{error}; the whole log is {folder / 'worker.log'}"
+        raise CommandFailed(message, ExitCode.SOFTWARE) from error

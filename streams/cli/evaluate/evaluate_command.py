@@ -1,7 +1,7 @@
 """The command `truthgate evaluate`."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -9,18 +9,32 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 
-from schemas import KnowledgeDocument
+from schemas import KnowledgeDocument, RatedAnswer, Verdict
+from scoring.evaluation.cases import EvaluationCase
+from scoring.policy import Policy
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from scoring.values.scored_answer import SCORER_VERSION
-from streams.cli.command_errors import CommandErrors
-from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable, count_lines
+from streams.cli.command_files import (
+    atomic_write,
+    check_not_overwriting,
+    check_writable,
+    count_lines,
+    read_records,
+)
 from streams.cli.command_output import (
+    CommandErrors,
     CommandFailed,
+    ExitCode,
+    InputErrors,
     UsageError,
-    json_line,
+    plural,
+    printable,
     progress_bar,
     require_package,
-    write_line,
+    say,
+    write_json,
 )
 from streams.cli.common_options import (
     AsJson,
@@ -29,38 +43,34 @@ from streams.cli.common_options import (
     ProcessesOption,
     ProfileName,
     apply_options,
-    prepare_processes,
+    existing_option,
+    existing_pair,
     with_translation_mode,
 )
 from streams.cli.document_sources import DocumentLanguages, FromKafka, read_documents
-from streams.cli.evaluate.opinion_files import (
-    ConfidenceOption,
-    FlipOption,
-    JudgeEvaluation,
-    OpinionFiles,
-    SeedOption,
-    SimulationOptions,
-    TauOption,
-)
-from streams.cli.evaluate.rated_files import EvaluatedAnswers, score_files
-from streams.cli.evaluate.scoring_variants import (
-    AutoSendAt,
-    BlockBelow,
+from streams.cli.evaluate.rated_files import (
+    ConfidenceChoice,
     ContextChoice,
-    PolicyFile,
+    JudgeEvaluation,
+    OpinionFile,
+    RatedFile,
     ScoringVariant,
     TranslateChoice,
-    WhatIf,
+    check_single,
+    lines_of,
+    make_case,
+    other_policy,
+    report_files,
+    score_files,
     select_variants,
+    unknown_code,
+    with_policy,
 )
-from streams.cli.evaluate.verdict_comparison import CompareFiles, show_comparison
 from streams.cli.verdict_rendering import ResultConsole
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
 from streams.scorers.options import scorer_options
 from streams.settings import Settings, load_settings
-
-Documents = Sequence[KnowledgeDocument]
 
 _PLOT_FORMATS = {".png": "png", ".svg": "svg"}
 _OPTIONS_OF_COMPARE: Final = frozenset({"compare", "files", "as_json"})
@@ -71,18 +81,16 @@ def evaluate(
     files: OptionalInputFiles = None,
     documents: Annotated[
         list[Path] | None,
-        typer.Option(
-            exists=True,
-            metavar="FILE|FOLDER",
-            help="JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
+        existing_option(
+            "JSONL, or a folder of pages: document_ids are looked up in it, and answers with neither "
             "document_ids nor context search it. One for all FILEs, or one for each in order.",
+            folders=True,
         ),
     ] = None,
     documents_language: DocumentLanguages = None,
     from_kafka: FromKafka = False,
     profile: Annotated[
-        list[ProfileName] | None,
-        typer.Option("--profile", help="The scorer profile; repeat it to compare profiles."),
+        list[ProfileName] | None, typer.Option(help="The scorer profile; repeat it to compare profiles.")
     ] = None,
     context: Annotated[
         ContextChoice,
@@ -93,21 +101,56 @@ def evaluate(
     translate: Annotated[
         TranslateChoice, typer.Option(help="Score a translation; both compares with scoring untranslated.")
     ] = "off",
-    auto_send_at: AutoSendAt = None,
-    block_below: BlockBelow = None,
-    policy: PolicyFile = None,
-    compare: CompareFiles = None,
+    auto_send_at: Annotated[
+        float | None,
+        typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that sends from this score on."),
+    ] = None,
+    block_below: Annotated[
+        float | None,
+        typer.Option(min=MIN_SCORE, max=MAX_SCORE, help="Evaluate a policy that blocks below this score."),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        existing_option(
+            "Evaluate the policy of this TOML file: a section [policy] as in the settings, with "
+            "overrides per message type and language; other values are those of the settings."
+        ),
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="VERDICTS VERDICTS",
+            callback=existing_pair,
+            help="Compare two files of verdicts on the same answers, as `score` writes them; nothing is "
+            "scored.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
             dir_okay=False, metavar="FILE", help="Plot ratings against scores, and judges, as .png or .svg."
         ),
     ] = None,
-    opinions: OpinionFiles = None,
-    tau: TauOption = 0.9,
-    flip: FlipOption = None,
-    confidence: ConfidenceOption = "both",
-    seed: SeedOption = 0,
+    opinions: Annotated[
+        list[Path] | None,
+        existing_option("Opinions on these answers that `judge import` wrote; repeat it to compare judges."),
+    ] = None,
+    tau: Annotated[
+        float, typer.Option(min=0, max=1, help="The confidence from which opinions decide.")
+    ] = 0.9,
+    flip: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="SHARE",
+            help="Simulate a judge with this share of its labels inverted, e.g. .1; may be repeated.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        ConfidenceChoice, typer.Option(help="The confidence of the simulated judge.")
+    ] = "both",
+    seed: Annotated[int, typer.Option(min=0, help="The random seed of the simulation.")] = 0,
     processes: ProcessesOption = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
@@ -143,31 +186,33 @@ def evaluate(
     require_package("scipy", "evaluate")
     if compare:
         _refuse_other_options(called)
-        raise typer.Exit(show_comparison(*compare, files or [], as_json=as_json))
+        raise typer.Exit(_show_comparison(*compare, files or [], as_json=as_json))
     if not files:
         raise UsageError("give a FILE of rated answers, or two files of verdicts with --compare")
     if plot:
         _check_plot(plot, [*files, *(opinions or [])])
-    settings, errors = apply_options(load_settings(config), None, processes), CommandErrors()
-    other = WhatIf.from_options(settings.policy, policy, auto_send_at, block_below)
+    settings, errors = load_settings(config), CommandErrors()
+    other = other_policy(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
     variants = select_variants(profiles, context, translate)
-    known = _read_documents(documents or [], documents_language, settings, errors, from_kafka=from_kafka)
-    sources = _for_each_file(files, known)
-    _check_variants(variants, sources, settings)
-    if opinions and len(variants) > 1:
-        raise UsageError(
-            "--opinions: compare one thing at a time; --context or --translate is both, or --profile is "
-            "repeated"
-        )
+    read = partial(
+        read_documents, languages=documents_language, settings=settings, errors=errors, from_kafka=from_kafka
+    )
+    known = [read([path]) for path in documents or []] or [read(None)]
+    if len(known) == 1:
+        known *= len(files)
+    elif len(known) != len(files):
+        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
+    _check_variants(variants, known, settings)
+    if opinions:
+        check_single(variants, "--opinions")
     if flip and not opinions:
         raise UsageError("--flip: needs --opinions")
-    judges = JudgeEvaluation.read(
-        opinions or [], tau, SimulationOptions(flip or [], confidence, seed), errors
-    )
-    variants = other.with_variant(variants) if other else variants
+    read_opinions = [OpinionFile.read(path, errors.of(path)) for path in opinions or []]
+    judges = JudgeEvaluation(read_opinions, tau, flip or [], confidence, seed)
+    variants = with_policy(variants, other) if other else variants
     lines = count_lines(*files)
-    settings, on_demand = prepare_processes(settings, lines)
+    settings, on_demand = apply_options(settings, processes, lines)
     every = (document for each in known for document in StaticDocuments.of(each).by_id.values())
     with (
         offline_terms(settings, every, profiles) as settings,
@@ -175,40 +220,15 @@ def evaluate(
         progress_bar("scoring", lines and lines * len({variant.profile for variant in variants})) as bar,
     ):
         options = scorer_options(settings, on_demand=on_demand)
-        found = asyncio.run(score_files(files, sources, settings, options, variants, errors, bar))
-    found.report(errors)
+        found = asyncio.run(score_files(files, known, settings, options, variants, errors, bar))
+    report_files(found, errors)
     _show(found, judges, settings, variants, other, plot, as_json=as_json)
     required = any(variant.translate == "always" for variant in variants)
     raise typer.Exit(errors.exit_code(translation_required=required))
 
 
-def _read_documents(
-    paths: Sequence[Path],
-    languages: Sequence[str] | None,
-    settings: Settings,
-    errors: CommandErrors,
-    *,
-    from_kafka: bool,
-) -> list[Documents]:
-    """Read the documents of each path, or those of the deployment."""
-    if not paths and not from_kafka and not languages:
-        return []
-    read = partial(
-        read_documents, languages=languages, settings=settings, errors=errors, from_kafka=from_kafka
-    )
-    return [read([path]) for path in paths] or [read(None)]
-
-
-def _for_each_file(files: Sequence[Path], known: Sequence[Documents]) -> Sequence[Documents]:
-    if len(known) == len(files):
-        return known
-    if len(known) > 1:
-        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
-    return [*(known or [[]])] * len(files)
-
-
 def _check_variants(
-    variants: Sequence[ScoringVariant], documents: Sequence[Documents], settings: Settings
+    variants: Sequence[ScoringVariant], documents: Sequence[Sequence[KnowledgeDocument]], settings: Settings
 ) -> None:
     """Check the variants before anything is scored."""
     for variant in variants:
@@ -220,57 +240,66 @@ def _check_variants(
 
 
 def _show(
-    found: EvaluatedAnswers,
+    found: Sequence[RatedFile],
     judges: JudgeEvaluation,
     settings: Settings,
     variants: Sequence[ScoringVariant],
-    other: WhatIf | None,
+    other: Policy | None,
     plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.comparison_tables import comparison_tables  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.evaluation_tables import evaluation_tables  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.evaluation_tables import (  # noqa: PLC0415 - needs scipy
+        comparison_tables,
+        evaluation_tables,
+    )
     from streams.cli.evaluate.judge_tables import judge_tables  # noqa: PLC0415 - needs scipy
 
-    if not found.has_reference:
+    lines = lines_of(found)
+    runs = {each.name: [line.cases[index] for line in lines] for index, each in enumerate(variants)}
+    first = runs[variants[0].name]
+    if all(case.rating is None and case.labelled is None for case in first):
         raise CommandFailed("nothing to evaluate: no answer has a rating or a message_type")
-    runs = found.cases
     # Another policy is not another way of scoring: it has tables of its own.
-    changed = compare_runs(runs[variants[0].name], runs.pop(variants[-1].name)) if other else None
-    whole, judge_runs = report(runs), judges.runs(found)
+    changed = compare_runs(first, runs.pop(variants[-1].name)) if other else None
+    whole, judge_runs = report(runs), judges.runs(lines)
     if plot:
         from streams.cli.evaluate.evaluation_plot import draw  # noqa: PLC0415 - needs matplotlib
 
         with atomic_write(plot) as partial_file:
             draw(partial_file, _PLOT_FORMATS[plot.suffix.lower()], runs, judge_runs)
     if as_json:
-        content: Mapping[str, Any] = {
-            **found.to_json(),
+        content: dict[str, Any] = {
+            "files": [
+                {"file": str(each.path), "bad_lines": each.errors.count, "unrated_lines": each.unrated}
+                for each in found
+            ],
             **judges.to_json(),
             "profiles": list(dict.fromkeys(variant.profile for variant in variants)),
             "policy_version": settings.policy.identity,
             "scorer_version": SCORER_VERSION,
             **asdict(whole),
             "judges": [asdict(run) for run in judge_runs],
-            **(
-                {"what_if": {**other.to_json(settings.policy), **asdict(changed)}}
-                if other and changed
-                else {}
-            ),
         }
-        write_line(json_line(content))
+        if other and changed:
+            policies = {"today": settings.policy, "other": other}
+            content["what_if"] = {
+                **{
+                    name: {"policy_version": each.identity, **asdict(each)} for name, each in policies.items()
+                },
+                **asdict(changed),
+            }
+        write_json(content)
         return
-    console = ResultConsole()
     parts: list[RenderableType] = [*evaluation_tables(whole), *judge_tables(judge_runs)]
     if changed:
         # First, since it was asked for, and the rest is long.
-        console.print("The same scores under another policy", style="bold")
-        for part in comparison_tables(changed, "current", "other", rescored=False):
-            console.print(part)
-        console.print("The current policy", style="bold")
+        first_parts = comparison_tables(changed, "current", "other", rescored=False)
+        first_heading = Text("The same scores under another policy", "bold")
+        parts = [first_heading, *first_parts, Text("The current policy", "bold"), *parts]
+    console = ResultConsole()
     for part in parts:
         console.print(part)
 
@@ -290,3 +319,63 @@ def _check_plot(path: Path, inputs: Sequence[Path]) -> None:
     check_not_overwriting(path, inputs, "--plot")
     check_writable(path)
     require_package("matplotlib", "plot")
+
+
+def _show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: bool) -> ExitCode:
+    """Compare two files of verdicts, with the ratings of the other files.
+
+    Returns 1 if a line was bad, else 0. Raises CommandFailed if a file cannot be read, or the verdicts have
+    no answer in common.
+    """
+    from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.evaluation_tables import comparison_tables  # noqa: PLC0415 - needs scipy
+
+    errors = CommandErrors()
+    ratings: dict[str, RatedAnswer] = {}  # of repeated answers the first counts
+    for path in rated:
+        for _, line in errors.of(path).good_lines(read_records(path, RatedAnswer)):
+            ratings.setdefault(line.answer.answer_id, line)
+    collectors = errors.of(one), errors.of(other)
+    first, second = (_read_verdicts(*each, ratings) for each in zip((one, other), collectors, strict=True))
+    # In the order of the first file.
+    common = [answer_id for answer_id in first if answer_id in second]
+    for cases, path, missing_in in ((first, one, other), (second, other, one)):
+        if alone := len(cases) - len(common):
+            say(f"{plural(alone, 'answer')} of {path} not in {missing_in}: excluded")
+    if not common:
+        raise CommandFailed(f"{one} and {other} have no answer in common")
+    if unmatched := len(ratings.keys() - set(common)):
+        say(f"{plural(unmatched, 'rated answer')} not in both files: excluded")
+    found = compare_runs([first[each] for each in common], [second[each] for each in common])
+    if as_json:
+        files = [
+            {"file": str(path), "bad_lines": bad.count, "answers": len(cases)}
+            for path, bad, cases in zip((one, other), collectors, (first, second), strict=True)
+        ]
+        write_json({"files": files, **asdict(found)})
+    else:
+        names = (one.name, other.name) if one.name != other.name else (str(one), str(other))
+        console = ResultConsole()
+        console.print(Text(f"{plural(found.answers, 'answer')} in both, {found.rated} rated"))
+        for part in comparison_tables(found, *map(printable, names), rescored=True):
+            console.print(part)
+    return errors.exit_code()
+
+
+def _read_verdicts(
+    path: Path, errors: InputErrors, ratings: Mapping[str, RatedAnswer]
+) -> dict[str, EvaluationCase]:
+    """Return the first verdict on each answer of a file as a case, by answer id; report bad lines."""
+    cases: dict[str, EvaluationCase] = {}
+    repeated = 0
+    for number, verdict in errors.good_lines(read_records(path, Verdict)):
+        unknown = unknown_code("decision", verdict.decision)
+        if unknown := unknown or unknown_code("message_type", verdict.message_type):
+            errors.report(number, unknown)
+        elif verdict.answer_id in cases:
+            repeated += 1
+        else:
+            cases[verdict.answer_id] = make_case(verdict, ratings.get(verdict.answer_id))
+    if repeated:
+        say(f"{path}: {plural(repeated, 'repeated answer')}: the first verdict counts")
+    return cases

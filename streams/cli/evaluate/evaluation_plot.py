@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from scoring.evaluation.cases import RATINGS, EvaluationCase
-from scoring.evaluation.correlation import Correlation, correlation
+from scoring.evaluation.correlation import correlation
 from scoring.evaluation.opinion_accuracy import FlagRow
 from scoring.evaluation.opinion_report import JudgeRun
-from scoring.evaluation.opinion_routing import CurvePoint
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import Decision
-from streams.cli.evaluate.scoring_variants import describe_variant
+from streams.cli.command_output import plural
+from streams.cli.evaluate.rated_files import describe_variant
 
 PANELS = 3
 _SPACE = 0.02
@@ -45,18 +45,14 @@ def _flags(panel: Axes, run: JudgeRun, share: Callable[[FlagRow], Share | None])
 
 
 def _curve(panel: Axes, run: JudgeRun) -> None:
-    points = [(point.share, found) for point in run.curve if (found := _spearman(point))]
-    shares = [share for share, _ in points]
-    (line,) = panel.plot(shares, [found[0] for _, found in points], marker=".", label=run.name)
-    lows, highs = ([found[side] for _, found in points] for side in (1, 2))
+    points = [
+        (point.share, found.value, found.low, found.high)
+        for point in run.curve
+        if (found := point.ranking.spearman) and found.low is not None and found.high is not None
+    ]
+    shares, values, lows, highs = ([point[index] for point in points] for index in range(4))
+    (line,) = panel.plot(shares, values, marker=".", label=run.name)
     panel.fill_between(shares, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
-
-
-def _spearman(point: CurvePoint) -> tuple[float, float, float] | None:
-    found = point.ranking.spearman
-    if found is None or found.low is None or found.high is None:
-        return None
-    return found.value, found.low, found.high
 
 
 # Okabe and Ito's colours, which colour-blind people can distinguish.
@@ -74,28 +70,21 @@ def draw(
 
     A point is an answer with its rating and score, its colour and shape the decision; a bar is the median
     score of a rating. Below are three panels with a line per judge, if there are any. Equal input gives an
-    equal file.
-
-    Raises:
-        OSError: the file cannot be written.
+    equal file. Raises OSError.
     """
     with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
         rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))
         figure = Figure(figsize=(_SIDE_INCHES * width, _SIDE_INCHES * rows), layout="constrained")
         parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
-        _ratings(parts[0], runs)
+        panels = parts[0].subplots(1, len(runs), sharey=True, squeeze=False)[0]
+        for panel, (title, cases) in zip(panels, runs.items(), strict=True):
+            _panel(panel, describe_variant(title), cases)
+        panels[0].set_ylabel("score")
+        parts[0].legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         if judges:
             draw_judges(parts[1], judges)
         metadata = {"Date": None} if kind == "svg" else {}
         figure.savefig(path, format=kind, dpi=150, metadata=metadata)
-
-
-def _ratings(part: SubFigure, runs: Mapping[str, Sequence[EvaluationCase]]) -> None:
-    panels = part.subplots(1, len(runs), sharey=True, squeeze=False)[0]
-    for panel, (title, cases) in zip(panels, runs.items(), strict=True):
-        _panel(panel, describe_variant(title), cases)
-    panels[0].set_ylabel("score")
-    part.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
@@ -118,10 +107,7 @@ def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
     starts, ends = ([rating + side for rating in medians] for side in (-_HALF_BAR, _HALF_BAR))
     panel.hlines(list(medians.values()), starts, ends, colors="black", linewidth=1.5, label="median")
     panel.axhline(3, color="grey", linewidth=0.8, linestyle=":")
-    panel.set(title=f"{title}: {_caption(correlation(cases))}", xlabel="rating", xticks=RATINGS)
+    found = correlation(cases)
+    spearman = f", Spearman {found.spearman.value:.2f}" if found.spearman else ""
+    panel.set(title=f"{title}: {plural(found.answers, 'answer')}{spearman}", xlabel="rating", xticks=RATINGS)
     panel.set(xlim=(0.5, 5.5), ylim=(0.8, 5.2), yticks=RATINGS)
-
-
-def _caption(found: Correlation) -> str:
-    answers = f"{found.answers} answers"
-    return f"{answers}, Spearman {found.spearman.value:.2f}" if found.spearman else answers

@@ -1,7 +1,9 @@
 """The tables of judges for a terminal: one row per judge where that fits, else one table per judge."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from rich.console import Group as Lines
 from rich.console import RenderableType
@@ -65,11 +67,13 @@ def judge_tables(judges: Sequence[JudgeRun]) -> Iterator[RenderableType]:
         note="the judge is asked about every answer; no score counts as 3; AUROC: rated 5 against 1",
     )
     for run in judges:
-        yield _sending("Sent and blocked by the checks and the judge", run, run.sending)
-        yield _sending("Sent and blocked by the judge alone", run, run.sending_alone)
-        yield _curve(run)
-        if run.simulated:
-            yield _simulated(run)
+        tables = [
+            _sending("Sent and blocked by the checks and the judge", run.sending),
+            _sending("Sent and blocked by the judge alone", run.sending_alone),
+            _curve(run),
+            *([_simulated(run)] if run.simulated else []),
+        ]
+        yield from (replace(table, variant=_name(run), wrap=True) for table in tables)
 
 
 def _description(run: JudgeRun) -> Text:
@@ -110,18 +114,16 @@ def _flags(
     return _per_judge(title, judges, *measures, note=INTERVAL_BELOW)
 
 
-def _sending(title: str, run: JudgeRun, rows: Sequence[SendingRow]) -> RenderableType:
+def _sending(title: str, rows: Sequence[SendingRow]) -> ReportTable[Any]:
     return ReportTable(
         title,
         [row for row in rows if row.tau in _TAUS],
         [Column("", lambda row: f"{row.tau:g}"), *columns(format_percentage, *_OUTCOMES, "reviewed")],
-        variant=_name(run),
         note=f"{INTERVAL_BELOW}; per row the confidence from which opinions decide",
-        wrap=True,
     )
 
 
-def _curve(run: JudgeRun) -> RenderableType:
+def _curve(run: JudgeRun) -> ReportTable[Any]:
     note = "order of asking: answers that an opinion may send, without a score first, then scores near 3"
     if run.curve:
         note = f"{note}; opinions decide from confidence {run.curve[0].sending.tau:g} on"
@@ -132,17 +134,14 @@ def _curve(run: JudgeRun) -> RenderableType:
         [
             Column("", lambda point: f"{point.share:.0%}"),
             *columns(str, "asked"),
-            Column("Spearman", lambda point: format_estimate(point.ranking.spearman)),
-            Column("AUROC", lambda point: format_estimate(point.ranking.auroc)),
+            *columns(format_estimate, Spearman="ranking.spearman", AUROC="ranking.auroc"),
             *columns(format_share_with_count, *shares),
         ],
-        variant=_name(run),
         note=note,
-        wrap=True,
     )
 
 
-def _simulated(run: JudgeRun) -> RenderableType:
+def _simulated(run: JudgeRun) -> ReportTable[Any]:
     def name(row: SimulationResult) -> str:
         return f"{row.flipping.share:.0%} {row.flipping.confidence}" if row.flipping else "unchanged"
 
@@ -151,14 +150,11 @@ def _simulated(run: JudgeRun) -> RenderableType:
         run.simulated,
         [
             Column("", name),
-            Column("Spearman", lambda row: format_estimate(row.spearman)),
-            Column("AUROC", lambda row: format_estimate(row.auroc)),
+            *columns(format_estimate, Spearman="spearman", AUROC="auroc"),
             *columns(format_percentage, *_OUTCOMES),
         ],
-        variant=_name(run),
         note="means of many draws and the range of 95% of them; "
         f"opinions decide from confidence {run.simulated[0].tau:g} on",
-        wrap=True,
     )
 
 

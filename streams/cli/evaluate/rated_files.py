@@ -1,122 +1,239 @@
-"""Rated answers, read from files and scored in each variant: from lines to the cases of an evaluation."""
+"""Rated answers, scored in each variant that an evaluation compares, and the opinions of judges on them."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from rich.progress import Progress
 
 from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, RatedAnswer, Verdict
 from scoring.evaluation.cases import EvaluationCase
+from scoring.judges.opinion_json import OpinionUnreadable
+from scoring.policy import Policy
 from scoring.scorer.profile import rules_of_profile
 from scoring.scorer.score import rules_for_kinds
 from scoring.scorer.scorer import ScorerOptions
-from scoring.values.exchange import Decision, MessageType
-from scoring.values.opinion import Label
-from streams.cli.async_input import map_in_order
-from streams.cli.command_errors import CommandErrors, InputErrors, line_numbers
-from streams.cli.command_files import read_records
-from streams.cli.command_output import indexing_bar, plural, say
-from streams.cli.common_options import max_in_flight, with_translation_mode
-from streams.cli.evaluate.scoring_variants import ScoreCache, ScoringVariant
-from streams.llm.batches import AnswerKey
-from streams.observability.failures import BadAnswer
+from scoring.values.exchange import Decision, Exchange, MessageType
+from scoring.values.opinion import Label, Opinion
+from scoring.values.scored_answer import ScoredAnswer
+from streams.cli.command_files import map_good_lines, read_records
+from streams.cli.command_output import (
+    CommandErrors,
+    CommandFailed,
+    InputErrors,
+    UsageError,
+    indexing_bar,
+    line_numbers,
+    plural,
+    say,
+)
+from streams.cli.common_options import IN_FLIGHT_PER_PROCESS, TranslateMode, with_translation_mode
+from streams.llm.batches import AnswerKey, OpinionLine
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import AsyncScorer
 from streams.scorers.pool import ScoringPool
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.settings import Settings
+from streams.settings.effective_settings import merge_policy
 from streams.translating.opening import open_file_translation
 
+if TYPE_CHECKING:  # they need scipy
+    from scoring.evaluation.opinion_report import JudgeRun
+
+Context = Literal["given", "retrieved"]
+ContextChoice = Literal["given", "retrieved", "both"]
+TranslateChoice = Literal["off", "auto", "always", "both"]
+
+_DESCRIPTIONS: Final = {
+    "off": "untranslated",
+    "auto": "translated if needed",
+    "always": "translated",
+    "given": "context given",
+    "retrieved": "context retrieved",
+}
+_GAINS: Final = {"always": "Gain by translation", "retrieved": "Gain by retrieval of the context"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringVariant:
+    """One way of scoring all answers, with a unique name; a ``policy`` of None is that of the settings."""
+
+    name: str
+    profile: str
+    context: Context
+    translate: TranslateMode
+    policy: Policy | None = None
+
+
+def select_variants(
+    profiles: Sequence[str], context: ContextChoice, translate: TranslateChoice
+) -> list[ScoringVariant]:
+    """Return the variants; raises UsageError if two things vary, or a profile is compared with itself."""
+    several = {
+        "several --profile": len(profiles) > 1,
+        "--context both": context == "both",
+        "--translate both": translate == "both",
+    }
+    varied = [option for option, is_varied in several.items() if is_varied]
+    if len(varied) > 1:
+        raise UsageError(f"{' and '.join(varied)}: compare one of them at a time")
+    if len(set(profiles)) < len(profiles):
+        raise UsageError("--profile: name each profile once")
+    contexts: Sequence[Context] = ("given", "retrieved") if context == "both" else (context,)
+    modes: Sequence[TranslateMode] = ("off", "always") if translate == "both" else (translate,)
+    names: Sequence[str] = contexts
+    if len(profiles) > 1:
+        names = profiles
+    elif translate == "both" or context == "given":
+        names = modes
+    return [
+        ScoringVariant(name, *variant)
+        for name, variant in zip(names, product(profiles, contexts, modes), strict=True)
+    ]
+
+
+def describe_variant(run: str) -> str:
+    """Describe the variant of a run; an unknown name is that of a profile."""
+    return _DESCRIPTIONS.get(run, f"profile {run}")
+
+
+def describe_gain(run: str) -> str:
+    """Describe how a run differs from the one before."""
+    return _GAINS.get(run, f"Gain by profile {run}")
+
+
+#: More than the concurrent lines, so that none is scored twice.
+_CACHED_SCORES: Final = 256
+_OTHER_POLICY: Final = "what if"
+
+
+def other_policy(
+    current: Policy, file: Path | None, auto_send_at: float | None, block_below: float | None
+) -> Policy | None:
+    """Return the policy for the options, or None without them; raises InvalidSettings."""
+    thresholds = {"auto_send_at": auto_send_at, "block_below": block_below}
+    given = {name: value for name, value in thresholds.items() if value is not None}
+    return merge_policy(current, file, given) if file or given else None
+
+
+def check_single(variants: Sequence[ScoringVariant], options: str) -> None:
+    """Raise UsageError if there are several variants, which these options cannot be combined with."""
+    if len(variants) > 1:
+        one = "compare one thing at a time; --context or --translate is both, or --profile is repeated"
+        raise UsageError(f"{options}: {one}")
+
+
+def with_policy(variants: Sequence[ScoringVariant], policy: Policy) -> list[ScoringVariant]:
+    """Return the only variant, and the same with this policy; raises as :func:`check_single` does."""
+    check_single(variants, "--auto-send-at, --block-below and --policy")
+    return [*variants, replace(variants[0], name=_OTHER_POLICY, policy=policy)]
+
+
+class ScoreCache:
+    """A scorer with a cache of the last scores, for several policies."""
+
+    def __init__(self, scorer: AsyncScorer) -> None:
+        self._scorer = scorer
+        self._cache: OrderedDict[tuple[Exchange, tuple[str, ...]], ScoredAnswer] = OrderedDict()
+
+    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
+        """Score one exchange, or return its cached score; raises as the scorer does."""
+        key = (exchange, degraded)
+        if (cached := self._cache.get(key)) is None:
+            cached = self._cache[key] = await self._scorer.score(exchange, degraded)
+        if len(self._cache) > _CACHED_SCORES:
+            self._cache.popitem(last=False)
+        return cached
+
+
+ConfidenceChoice = Literal["honest", "overconfident", "both"]
 Documents = Sequence[KnowledgeDocument]
 VerdictFunction = Callable[[ChatbotAnswer], Awaitable[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
-class RatedFile:
-    """One file and its errors.
+class RatedLine:
+    """A line of a file, and its cases so far, in the order of the variants."""
 
-    ``unrated`` collects the numbers of lines without a rating, ``answer_ids`` the ids of scored answers.
-    """
+    number: int
+    content: RatedAnswer
+    cases: tuple[EvaluationCase, ...] = ()
+
+
+@dataclass(slots=True)
+class RatedFile:
+    """One file, its errors and its lines, which are None until they are scored for the first time."""
 
     path: Path
     errors: InputErrors
-    unrated: list[int] = field(default_factory=list)
-    answer_ids: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class RatedLine:
-    """One line of the file with this index, and its cases so far; ``first`` is its first verdict."""
-
-    file: int
-    number: int
-    content: RatedAnswer | BadLine
-    cases: tuple[EvaluationCase, ...] = ()
-    first: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatedAnswer:
-    """One answer with its text, and its cases in the order of the variants."""
-
-    key: AnswerKey
-    text: str
-    cases: tuple[EvaluationCase, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatedAnswers:
-    """All answers of the files; ``runs`` are the names of the variants."""
-
-    runs: Sequence[str]
-    sources: Sequence[RatedFile]
-    answers: Sequence[EvaluatedAnswer]
+    lines: list[RatedLine] | None = None
 
     @property
-    def cases(self) -> dict[str, list[EvaluationCase]]:
-        """The cases of each variant, by its name."""
-        return {run: [each.cases[index] for each in self.answers] for index, run in enumerate(self.runs)}
+    def unrated(self) -> list[int]:
+        """The numbers of the lines without a rating."""
+        return [line.number for line in self.lines or () if line.content.rating is None]
 
-    @property
-    def has_reference(self) -> bool:
-        """Whether any answer has a rating or a message type to compare with."""
-        first = [each.cases[0] for each in self.answers]
-        return any(case.rating is not None or case.labelled is not None for case in first)
+    async def score(self, functions: Sequence[VerdictFunction], limit: int, bar: Progress) -> None:
+        """Add to each line a case per function, ``limit`` lines concurrently, and advance the bar.
 
-    def report(self, errors: CommandErrors) -> None:
-        """Report on standard error what a reader of the tables must know."""
-        for source in self.sources:
-            if source.unrated:
-                lines = line_numbers(source.unrated)
-                say(f"{source.path}: {plural(len(source.unrated), 'answer')} without a rating ({lines})")
-        errors.report_missing_documents()
-        ids = [answer_id for source in self.sources for answer_id in source.answer_ids]
-        if repeated := len(ids) - len(set(ids)):
-            say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
-        for answer in self.answers:
-            for case in answer.cases:
-                errors.note_degraded(case.degraded)
-        errors.report_degraded()
+        A line on which a function fails is reported and removed. Raises CommandFailed if the file cannot be
+        read, and InfrastructureFailure if no answer can be scored.
+        """
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the files that a report is about as JSON."""
-        files = [
-            {"file": str(each.path), "bad_lines": each.errors.count, "unrated_lines": each.unrated}
-            for each in self.sources
-        ]
-        return {"files": files}
+        async def with_cases(line: RatedLine) -> RatedLine:
+            rated = line.content
+            verdicts = [await verdict(rated.answer) for verdict in functions]
+            if line.cases:
+                bar.advance(bar.task_ids[0])
+            else:  # the other variants look up the same documents, if any
+                self.errors.note_verdict(line.number, verdicts[0])
+            return replace(line, cases=(*line.cases, *(make_case(each, rated) for each in verdicts)))
+
+        lines = self._read(bar) if self.lines is None else [(line.number, line) for line in self.lines]
+        async with aclosing(map_good_lines(lines, with_cases, limit, self.errors)) as scored:
+            self.lines = [line async for _, line in scored]
+
+    def _read(self, bar: Progress) -> Iterator[tuple[int, RatedLine | BadLine]]:
+        for number, content in read_records(self.path, RatedAnswer, bar):
+            if isinstance(content, BadLine):
+                yield number, content
+            elif unknown := unknown_code("message_type", content.message_type):
+                yield number, BadLine(number, unknown)
+            else:
+                yield number, RatedLine(number, content)
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchableDocuments:
-    static: StaticDocuments
-    retrieval: OnDemandRetriever | None
+def unknown_code(name: str, value: str | None) -> str | None:
+    """Return what is wrong with a ``decision`` or ``message_type``, or None; it may be missing."""
+    known: Iterable[str] = Decision if name == "decision" else MessageType
+    return None if value in {None, *known} else f"{name}: should be one of {', '.join(known)}"
+
+
+def lines_of(files: Iterable[RatedFile]) -> list[RatedLine]:
+    """Return the scored lines of all files."""
+    return [line for file in files for line in file.lines or ()]
+
+
+def report_files(files: Sequence[RatedFile], errors: CommandErrors) -> None:
+    """Report on standard error what a reader of the tables of these files must know."""
+    for file in files:
+        if unrated := file.unrated:
+            answers = plural(len(unrated), "answer")
+            say(f"{file.path}: {answers} without a rating ({line_numbers(unrated)})")
+    errors.report_missing_documents()
+    lines = lines_of(files)
+    if repeated := len(lines) - len({line.content.answer.answer_id for line in lines}):
+        say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
+    for line in lines:
+        for case in line.cases:
+            errors.note_degraded(case.degraded)
+    errors.report_degraded()
 
 
 async def score_files(
@@ -127,161 +244,48 @@ async def score_files(
     variants: Sequence[ScoringVariant],
     errors: CommandErrors,
     bar: Progress,
-) -> EvaluatedAnswers:
+) -> list[RatedFile]:
     """Score the answers of each file against its documents in each variant, and advance the bar.
 
     Several profiles score the lines one after the other: two pools at once would prepare the documents twice.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-        InfrastructureFailure: no answer can be scored.
-        InvalidSettings: the settings name something unavailable.
+    Raises as :meth:`RatedFile.score` does, and InvalidSettings if the settings name something unavailable.
     """
-    sources = [RatedFile(path, errors.of(path)) for path in files]
-    lines: Iterable[RatedLine] = read_lines(sources, bar)
-    *former, last = (list(each) for _, each in groupby(variants, lambda variant: variant.profile))
-    async with _opened(documents, settings, indexing_bar(bar)) as opened:
-        for each in former:
-            async with _scored_with_profile(each, lines, opened, settings, options) as scored:
-                lines = _again([line async for line in scored], bar)
-        async with (
-            _scored_with_profile(last, lines, opened, settings, options) as scored,
-            aclosing(evaluated_answers(sources, scored)) as answers,
-        ):
-            return EvaluatedAnswers(
-                [variant.name for variant in variants], sources, [each async for each in answers]
-            )
-
-
-@asynccontextmanager
-async def _opened(
-    documents: Sequence[Documents], settings: Settings, on_indexed: Callable[[int, int], None]
-) -> AsyncIterator[list[_SearchableDocuments]]:
-    """Open the documents of each file; those that several files share are opened once."""
+    found = [RatedFile(path, errors.of(path)) for path in files]
+    scoring, indexing, now = settings.scoring, indexing_bar(bar), datetime.now(UTC)
     async with AsyncExitStack() as stack:
-        opened = {
-            key: _SearchableDocuments(
-                StaticDocuments.of(each),
-                await stack.enter_async_context(open_on_demand_retriever(each, settings, on_indexed)),
-            )
-            for key, each in {id(each): each for each in documents}.items()
-        }
-        yield [opened[id(each)] for each in documents]
+        opened: dict[int, tuple[StaticDocuments, OnDemandRetriever | None]] = {}
+        for each in documents:
+            if id(each) not in opened:  # several files may share them
+                retrieval = open_on_demand_retriever(each, settings, indexing)
+                opened[id(each)] = StaticDocuments.of(each), await stack.enter_async_context(retrieval)
+        for profile, group in groupby(variants, lambda variant: variant.profile):
+            pool = ScoringPool(profile, scoring.processes, scoring.timeout_seconds, options)
+            async with pool, AsyncExitStack() as translations:
+                members = []
+                for variant in group:
+                    opening = open_file_translation(with_translation_mode(settings, variant.translate))
+                    members.append((variant, await translations.enter_async_context(opening)))
+                scorer: AsyncScorer = ScoreCache(pool) if any(each.policy for each, _ in members) else pool
+                for file, known in zip(found, documents, strict=True):
+                    static, retriever = opened[id(known)]
+                    functions = []
+                    for variant, translation in members:
+                        decide = (variant.policy or settings.policy).decide
+                        pipeline = Pipeline(static, scorer, decide, profile, translation, retriever)
+                        functions.append(_verdict_function(OfflinePipeline(pipeline, now), variant.context))
+                    await file.score(functions, scoring.processes * IN_FLIGHT_PER_PROCESS, bar)
+    return found
 
 
-@asynccontextmanager
-async def _scored_with_profile(
-    variants: Sequence[ScoringVariant],
-    lines: Iterable[RatedLine],
-    documents: Sequence[_SearchableDocuments],
-    settings: Settings,
-    options: ScorerOptions,
-) -> AsyncIterator[AsyncGenerator[RatedLine, None]]:
-    """Yield the lines, scored in these variants of one profile."""
-    scoring, profile, now = settings.scoring, variants[0].profile, datetime.now(UTC)
-    pool = ScoringPool(profile, scoring.processes, scoring.timeout_seconds, options)
-    async with pool, AsyncExitStack() as stack:
-        translations = [
-            await stack.enter_async_context(
-                open_file_translation(with_translation_mode(settings, variant.translate))
-            )
-            for variant in variants
-        ]
-        scorer: AsyncScorer = ScoreCache(pool) if any(variant.policy for variant in variants) else pool
-
-        def verdict_functions(opened: _SearchableDocuments) -> list[VerdictFunction]:
-            functions: list[VerdictFunction] = []
-            for variant, translation in zip(variants, translations, strict=True):
-                decide = (variant.policy or settings.policy).decide
-                pipeline = Pipeline(opened.static, scorer, decide, profile, translation, opened.retrieval)
-                offline = OfflinePipeline(pipeline, now)
-                functions.append(
-                    _without_context(offline) if variant.context == "retrieved" else offline.verdict
-                )
-            return functions
-
-        functions = [*map(verdict_functions, documents)]
-        async with aclosing(score_lines(lines, functions, max_in_flight(settings))) as scored:
-            yield scored
-
-
-def _without_context(pipeline: OfflinePipeline) -> VerdictFunction:
-    """Return a function that ignores the context of answers, so that theirs is retrieved."""
-
-    async def verdict(answer: ChatbotAnswer) -> Verdict:
-        return await pipeline.verdict(replace(answer, context=(), document_ids=()))
-
-    return verdict
-
-
-def _again(lines: Sequence[RatedLine], bar: Progress) -> Iterator[RatedLine]:
-    for line in lines:
-        yield line
-        bar.advance(bar.task_ids[0])
-
-
-def read_lines(sources: Iterable[RatedFile], bar: Progress) -> Iterator[RatedLine]:
-    """Yield the lines of all files, and advance the bar; raises CommandFailed if one cannot be read."""
-    for file, source in enumerate(sources):
-        for number, content in read_records(source.path, RatedAnswer, bar):
-            if isinstance(content, RatedAnswer) and content.message_type not in {None, *MessageType}:
-                bad = BadLine(number, f"message_type: should be one of {', '.join(MessageType)}")
-                yield RatedLine(file, number, bad)
-            else:
-                yield RatedLine(file, number, content)
-
-
-async def score_lines(
-    lines: Iterable[RatedLine], functions: Sequence[Sequence[VerdictFunction]], limit: int
-) -> AsyncGenerator[RatedLine, None]:
-    """Add to each line a case per function of its file, ``limit`` lines concurrently, and keep their order.
-
-    Raises:
-        CommandFailed: a file cannot be read.
-        InfrastructureFailure: no answer can be scored.
-    """
-
-    async def score_line(line: RatedLine) -> RatedLine:
-        rated = line.content
-        if isinstance(rated, BadLine):
-            return line
-        try:
-            verdicts = [await verdict(rated.answer) for verdict in functions[line.file]]
-        except BadAnswer as error:
-            reason = f"the scorer failed on this answer: {error.error_class}"
-            return replace(line, content=BadLine(line.number, reason))
-        cases = (*line.cases, *(make_case(verdict, rated) for verdict in verdicts))
-        return replace(line, cases=cases, first=line.first or verdicts[0])
-
-    async with aclosing(map_in_order(lines, score_line, limit)) as outcomes:
-        async for line in outcomes:
-            yield line
-
-
-async def evaluated_answers(
-    sources: Sequence[RatedFile], lines: AsyncGenerator[RatedLine, None]
-) -> AsyncGenerator[EvaluatedAnswer, None]:
-    """Yield the answers of the good lines, once all variants have scored them, and report the others."""
-    async for line in lines:
-        source = sources[line.file]
-        if isinstance(line.content, BadLine):
-            source.errors.report(line.number, line.content.reason)
-            continue
-        answer = line.content.answer
-        source.answer_ids.append(answer.answer_id)
-        if line.content.rating is None:
-            source.unrated.append(line.number)
-        if line.first:  # the other variants look up the same documents, if any
-            source.errors.note_verdict(line.number, line.first)
-        yield EvaluatedAnswer(AnswerKey.of(answer), answer.answer, line.cases)
+def _verdict_function(pipeline: OfflinePipeline, context: Context) -> VerdictFunction:
+    """Return the function of a pipeline; "retrieved" ignores the context that answers have."""
+    if context == "given":
+        return pipeline.verdict
+    return lambda answer: pipeline.verdict(replace(answer, context=(), document_ids=()))
 
 
 def make_case(verdict: Verdict, rated: RatedAnswer | None) -> EvaluationCase:
-    """Make a case of a verdict and the ratings of its answer, if there are any.
-
-    Raises:
-        ValueError: the decision or message type is unknown.
-    """
+    """Make a case of a verdict and its ratings; raises ValueError if a code of the verdict is unknown."""
     rules = rules_of_profile(verdict.profile)
     kinds = {evidence.kind for feature in verdict.features for evidence in feature.evidence}
     met = {rule.reason for rule in rules_for_kinds(kinds, rules)}
@@ -303,3 +307,70 @@ def make_case(verdict: Verdict, rated: RatedAnswer | None) -> EvaluationCase:
         degraded=verdict.degraded,
         translated=verdict.translated,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionFile:
+    """The opinions of one judge with their line numbers, and the errors of the file."""
+
+    path: Path
+    errors: InputErrors
+    lines: Sequence[tuple[int, OpinionLine]]
+
+    @classmethod
+    def read(cls, path: Path, errors: InputErrors) -> Self:
+        """Read a file, and report bad lines; raises CommandFailed if it cannot be read."""
+        return cls(path, errors, list(errors.good_lines(read_records(path, OpinionLine))))
+
+    def match(self, answers: Mapping[AnswerKey, RatedLine]) -> list[tuple[EvaluationCase, Opinion]]:
+        """Pair opinions with the first cases of their answers, report others; raises CommandFailed."""
+        found: dict[AnswerKey, tuple[EvaluationCase, Opinion]] = {}
+        for number, line in self.lines:
+            rated = answers.get(line.key)
+            if rated is None:
+                self.errors.report(number, "matches none of the answers, or another text of one")
+            elif line.key in found:
+                self.errors.report(number, "is a second opinion on an answer")
+            else:
+                try:
+                    found[line.key] = rated.cases[0], line.opinion.opinion(rated.content.answer.answer)
+                except OpinionUnreadable as error:
+                    self.errors.report(number, str(error))
+        if not found:
+            raise CommandFailed(f"{self.path}: no opinion is on any of these answers")
+        if without := len(answers) - len(found):
+            say(f"{self.path}: {plural(without, 'answer')} without an opinion, excluded from its tables")
+        return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEvaluation:
+    """The opinions of judges to evaluate, and the weaker judges to simulate.
+
+    ``tau`` is the confidence from which opinions decide, and ``flips`` are the shares of labels to invert.
+    """
+
+    files: Sequence[OpinionFile]
+    tau: float
+    flips: Sequence[float]
+    confidence: ConfidenceChoice
+    seed: int
+
+    def runs(self, lines: Iterable[RatedLine]) -> "tuple[JudgeRun, ...]":
+        """Evaluate the opinions on these answers; raises as :meth:`OpinionFile.match` does."""
+        from scoring.evaluation import opinion_report  # noqa: PLC0415 - needs scipy
+
+        answers = {AnswerKey.of(line.content.answer): line for line in lines}
+        stems = [file.path.stem for file in self.files]
+        pairs = {
+            file.path.stem if stems.count(file.path.stem) == 1 else str(file.path): file.match(answers)
+            for file in self.files
+        }
+        kinds = [each for each in opinion_report.Confidence if self.confidence in {each, "both"}]
+        flips = tuple(opinion_report.LabelFlipping(flip, kind) for flip in self.flips for kind in kinds)
+        return opinion_report.evaluate_judges(pairs, self.tau, opinion_report.Simulation(flips, self.seed))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the files and parameters that a report is about as JSON."""
+        files = [{"file": str(each.path), "bad_lines": each.errors.count} for each in self.files]
+        return {"opinions": files, "tau": self.tau, "seed": self.seed} if files else {}

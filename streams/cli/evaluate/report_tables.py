@@ -36,15 +36,10 @@ class Column(Generic[Row]):
 class ReportTable(Generic[Row]):
     """A table of a report; rich renders it.
 
-    Attributes:
-        title: the heading above it; group and variant are appended.
-        rows: a value per row.
-        columns: what each row shows; the first column has the names of rows.
-        group: the answers that it is about.
-        variant: how their scores were made, if there are several variants.
-        note: below the table, in its width.
-        footer: lines below it.
-        wrap: whether numbers may wrap in a narrow terminal.
+    The ``group`` of answers and the ``variant`` of their scores, if there are several, are appended to the
+    title. The first column has the names of rows. The ``note`` is below the table, in its width, and the
+    ``footer`` below that. ``wrap``: numbers may wrap in a narrow terminal. Rows after the ``limit``
+    are counted.
     """
 
     title: str
@@ -55,6 +50,7 @@ class ReportTable(Generic[Row]):
     note: str = ""
     footer: Sequence[Text] = ()
     wrap: bool = False
+    limit: int | None = None
 
     def __rich__(self) -> Lines:
         """Render the table with its footer."""
@@ -72,24 +68,21 @@ class ReportTable(Generic[Row]):
             table.add_column(
                 column.heading, justify="left" if left else "right", no_wrap=not (left or self.wrap)
             )
-        for row in self.rows:
-            table.add_row(*(_render(column.cell(row)) for column in self.columns))
-        return Lines(table, *self.footer)
+        rows = list(self.rows)
+        for row in rows[: self.limit]:
+            cells = (column.cell(row) for column in self.columns)
+            texts = (NOTHING if cell is None else cell for cell in cells)
+            table.add_row(*(text if isinstance(text, Text) else Text(str(text)) for text in texts))
+        more = len(rows) - (self.limit or len(rows))
+        rest = [Text(f"and {more} more (--json has all)", "dim")] if more > 0 else []
+        return Lines(table, *rest, *self.footer)
 
 
-def _render(cell: Cell) -> Text:
-    return cell if isinstance(cell, Text) else Text(NOTHING if cell is None else str(cell))
-
-
-def columns(render: Callable[[Any], Cell], *attributes: str) -> Iterator[Column[Any]]:
-    """Yield a column per attribute of the rows, headed by its name: ``untrue sent`` of ``untrue_sent``."""
-    for attribute in attributes:
-        heading = humanize_code(attribute.rpartition(".")[2])
-        yield Column(heading, partial(_render_attribute, render, attrgetter(attribute)))
-
-
-def _render_attribute(render: Callable[[Any], Cell], get: Callable[[Any], Any], row: object) -> Cell:
-    return render(get(row))
+def columns(render: Callable[[Any], Cell], *attributes: str, **headed: str) -> Iterator[Column[Any]]:
+    """Yield a column per attribute of the rows, headed by its name, or by the name of the argument."""
+    names = {humanize_code(each.rpartition(".")[2]): each for each in attributes} | headed
+    for heading, attribute in names.items():
+        yield Column(heading, partial(lambda get, row: render(get(row)), attrgetter(attribute)))
 
 
 def format_estimate(found: Estimate | None, p: float | None = None) -> Text:
@@ -99,11 +92,6 @@ def format_estimate(found: Estimate | None, p: float | None = None) -> Text:
     interval = "" if found.low is None else f" [{found.low:.2f}, {found.high:.2f}]"
     sign = next((sign for limit, sign in _SIGNS if p is not None and p < limit), "")
     return Text(f"{found.value:.2f}{sign}").append(interval, "dim")
-
-
-def format_value(found: Estimate | None) -> str | None:
-    """Format the value of an estimate: ``0.31``."""
-    return None if found is None else f"{found.value:.2f}"
 
 
 def format_percentage(found: Share | Estimate | None) -> Text | None:
@@ -149,8 +137,3 @@ def format_codes(codes: Iterable[str]) -> str:
 def group_name(group: CaseGroup) -> str:
     """Return ``all``, ``nl``, ``binary`` or ``nl, binary``."""
     return format_codes(part for part in (group.language, group.message_type) if part is not None) or "all"
-
-
-def more_rows(rest: int) -> list[Text]:
-    """Return a footer that counts the rows that the table leaves out, if any."""
-    return [Text(f"and {rest} more (--json has all)", "dim")] if rest > 0 else []

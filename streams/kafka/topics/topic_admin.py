@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
 from aiokafka.protocol.api import Response
 
 from streams.kafka.kafka_clients import open_admin
@@ -56,8 +56,11 @@ class TopicCheck:
         return TopicStatus.DIFFERS if self.problems else TopicStatus.EXISTS
 
 
-async def create_topics(settings: Settings) -> list[TopicCheck]:
+async def create_topics(settings: Settings, *, add_partitions: bool = False) -> list[TopicCheck]:
     """Create the missing topics; existing ones are compared and not changed.
+
+    ``add_partitions`` gives existing topics as many partitions as the settings say. Compacted ones stay as
+    they are: the records of a key would be in two partitions, and a deleted document could come back.
 
     Raises ServiceUnreachable, and InvalidSettings if the cluster refuses to create a topic.
     """
@@ -66,12 +69,32 @@ async def create_topics(settings: Settings) -> list[TopicCheck]:
         # All topics: a request for one by name creates it on clusters with automatic creation.
         existing = set(await admin.list_topics())
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
-        actual = await _await_topics(
-            admin, [spec.name for spec in specs], settings.kafka.connect_timeout_seconds
-        )
+        names, seconds = [spec.name for spec in specs], settings.kafka.connect_timeout_seconds
+        actual = await _await_topics(admin, names, seconds)
+        if add_partitions and (more := _missing_partitions(specs, actual)):
+            await _add_partitions(admin, more)
+            actual = await _await_topics(admin, names, seconds, more)
     checks = [_check(spec, actual.get(spec.name), "is not known to the brokers yet") for spec in specs]
     # A cluster that creates a topic with other values does so by its owner's choice.
     return [replace(one, problems=(), created=True) if one.spec.name in created else one for one in checks]
+
+
+def _missing_partitions(specs: Iterable[TopicSpec], actual: Mapping[str, ActualTopic]) -> dict[str, int]:
+    """Return the wanted number of partitions of the topics that may have more and have fewer."""
+    return {
+        spec.name: spec.partitions
+        for spec in specs
+        if spec.config["cleanup.policy"] != "compact"
+        and spec.name in actual
+        and actual[spec.name].partitions < spec.partitions
+    }
+
+
+async def _add_partitions(admin: AIOKafkaAdminClient, wanted: Mapping[str, int]) -> None:
+    try:
+        await admin.create_partitions({name: NewPartitions(count) for name, count in wanted.items()})
+    except KafkaError as error:
+        raise InvalidSettings(f"no partitions can be added: {error}") from error
 
 
 async def check_topics(settings: Settings, *, any_partitions: bool = False) -> list[TopicCheck]:
@@ -137,13 +160,19 @@ async def _describe(admin: AIOKafkaAdminClient, names: Iterable[str]) -> dict[st
 
 
 async def _await_topics(
-    admin: AIOKafkaAdminClient, names: list[str], seconds: float
+    admin: AIOKafkaAdminClient, names: list[str], seconds: float, partitions: Mapping[str, int] | None = None
 ) -> dict[str, ActualTopic]:
-    """Describe existing topics: a broker may learn of them a moment later than the controller."""
-    end = time.monotonic() + seconds
-    while len(actual := await _describe(admin, names)) < len(names) and time.monotonic() < end:  # noqa: ASYNC110
+    """Describe existing topics: a broker may learn of them a moment later than the controller.
+
+    ``partitions`` are numbers that were asked for just now.
+    """
+    end, wanted = time.monotonic() + seconds, partitions or {}
+    while True:
+        actual = await _describe(admin, names)
+        is_known = all(name in actual and actual[name].partitions >= wanted.get(name, 1) for name in names)
+        if is_known or time.monotonic() > end:
+            return actual
         await asyncio.sleep(_POLL_SECONDS)
-    return actual
 
 
 def _configs(responses: Iterable[Response]) -> dict[str, dict[str, str]]:

@@ -14,8 +14,9 @@ class Topics:
     Attributes:
         answers: input: the chatbot's answers, keyed by conversation.
         documents: input: the help documents, compacted, keyed by document.
-        ratings: input: reviewers' ratings, keyed by answer.
+        reviews: input and output: what people decided, keyed by conversation; kept for ever.
         controls: internal: operators' pauses of automatic sending, compacted, one partition.
+        schemas: the Avro schemas of all records, by fingerprint, compacted, one partition.
         auto_send: output: verdicts on answers that may be sent.
         review: output: verdicts on answers that need a review first.
         blocked: output: verdicts on answers that must not be sent.
@@ -32,8 +33,9 @@ class Topics:
     def __init__(self, prefix: str = "") -> None:
         self.answers: Final = f"{prefix}answers"
         self.documents: Final = f"{prefix}documents"
-        self.ratings: Final = f"{prefix}ratings"
+        self.reviews: Final = f"{prefix}reviews"
         self.controls: Final = f"{prefix}controls"
+        self.schemas: Final = f"{prefix}schemas"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
         self.blocked: Final = f"{prefix}verdicts.blocked"
@@ -41,10 +43,17 @@ class Topics:
         self.rate_alerts: Final = f"{prefix}hallucination-alerts"
         self.rates_state: Final = f"{prefix}hallucination-rates.state"
         self.dead_letters: Final = f"{prefix}answers.dead-letters"
-        self.inputs: Final = (self.answers, self.documents, self.ratings)
+        self.inputs: Final = (self.answers, self.documents, self.reviews)
         self.outputs: Final = (self.auto_send, self.review, self.blocked)
         self.rate_topics: Final = (self.rate_alerts, self.rates_state)
-        self.all: Final = (*self.inputs, self.controls, *self.outputs, self.rates, self.dead_letters)
+        self.all: Final = (
+            *self.inputs,
+            self.controls,
+            self.schemas,
+            *self.outputs,
+            self.rates,
+            self.dead_letters,
+        )
 
     def verdict_topic(self, decision: str) -> str:
         """Return the topic of a decision: ``auto_send``, ``review`` or ``blocked``; otherwise KeyError."""
@@ -82,7 +91,8 @@ _STATE: Mapping[str, str] = {
     "delete.retention.ms": str(_HOUR_SECONDS * _SECOND_MS),
     "min.cleanable.dirty.ratio": "0.1",
 }
-# Every worker reads all pauses before it judges: only superseded ones may be removed.
+# Every worker reads all pauses before it judges, and a schema is needed as long as there are records of it:
+# only superseded ones may be removed.
 _CONTROLS_CONFIG: Mapping[str, str] = {
     "cleanup.policy": "compact",
     "delete.retention.ms": str(_DAY_SECONDS * _SECOND_MS),
@@ -157,14 +167,17 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
         topics.documents: _compacted(),
+        topics.reviews: {"cleanup.policy": "delete", "retention.ms": "-1"},
         topics.controls: dict(_CONTROLS_CONFIG),
+        topics.schemas: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),
     }
+    single = (topics.controls, topics.schemas, topics.rates_state)
     keeping = _retention_advice(settings, topics)
     return tuple(
         TopicSpec(
             name,
-            1 if name in (topics.controls, topics.rates_state) else settings.topics.partitions,
+            1 if name in single else settings.topics.partitions,
             settings.topics.replication_factor,
             _common_config(settings, size) | own.get(name, _deleted(settings)),
             keeping.get(name),

@@ -389,3 +389,49 @@ async def test_a_wait_that_is_cancelled_leaves_nothing_behind() -> None:
     arrivals.notify(["a"])
     await asyncio.wait_for(patient, 5)
     assert len(arrivals) == 0
+
+
+def test_a_document_that_others_waited_for_in_vain_is_absent_for_a_minute_or_until_it_arrives() -> None:
+    arrivals = DocumentWaiters()
+
+    async def seconds(*document_ids: str) -> float:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await arrivals.wait(document_ids, 5)
+        return loop.time() - began
+
+    async def waits() -> list[float]:
+        took = [await seconds("a"), await seconds("a"), await seconds("a", "b")]
+        arrivals.notify(["a"])
+        took += [await seconds("a"), await seconds("b")]
+        await asyncio.sleep(60)
+        return [*took, await seconds("b")]
+
+    assert run_virtually(waits()) == pytest.approx([5, 0, 5, 5, 0, 5])
+
+
+def test_only_so_many_wait_at_once_whatever_they_wait_for() -> None:
+    arrivals = DocumentWaiters(most=64)
+
+    async def wait_for(number: int) -> float:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.gather(*(arrivals.wait([f"unknown-{each}"], 5) for each in range(number)))
+        return loop.time() - began
+
+    async def in_turn() -> float:
+        """Have 256 places that each of 3,000 answers takes in its turn."""
+        loop, places = asyncio.get_running_loop(), asyncio.Semaphore(256)
+        began = loop.time()
+
+        async def judge(number: int) -> None:
+            async with places:
+                await arrivals.wait([f"other-{number}"], 5)
+                await asyncio.sleep(0.01)
+
+        await asyncio.gather(*map(judge, range(3_000)))
+        return loop.time() - began
+
+    assert run_virtually(wait_for(3_000)) == pytest.approx(5)
+    assert run_virtually(in_turn()) < 6  # it was a minute
+    assert len(arrivals) == 0

@@ -328,7 +328,8 @@ async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings: Settings) 
     ("error", "code"),
     [
         (sqlite3.OperationalError("database is locked"), EXIT_SOFTWARE),
-        (OSError(28, "No space left on device"), EXIT_SOFTWARE),
+        (OSError(28, "No space left on device"), EXIT_UNREACHABLE),
+        (OSError(5, "Input/output error"), EXIT_SOFTWARE),
         (MemoryError(), EXIT_SOFTWARE),
         (RegistryUnreachable("schema registry: no answer"), EXIT_UNREACHABLE),
         (InfrastructureFailure("the scoring pool is broken", EXIT_SOFTWARE), EXIT_SOFTWARE),

@@ -10,12 +10,11 @@ from rich.console import Console
 
 from schemas.records import VerdictClaim, VerdictClaimSource, VerdictSpan
 from scoring.values.checked_claims import ClaimStatus
-from streams.cli.demo.demo_board import DemoBoard, tables
-from streams.cli.explanation_rendering import marked_answer
+from streams.cli.demo.demo_board import DemoBoard, answer_excerpt, tables
+from streams.cli.explain_command import marked_answer
 from streams.cli.verdict_rendering import (
     claim_in_full,
     claim_lines,
-    marked_excerpt,
     verdict_line,
     verdict_with_claims,
 )
@@ -109,7 +108,7 @@ def test_long_words_are_cut() -> None:
 
 
 def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none() -> None:
-    text = marked_excerpt(CHECKED, 200, 10)
+    text = answer_excerpt(CHECKED, 200)
     assert text.plain == "Hello! ✓Open **Sales**. ✗It costs 50 euros. ?It is blue."
     assert [(text.plain[span.start], span.style) for span in text.spans] == [
         ("✓", "green"),
@@ -121,7 +120,7 @@ def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none()
 def test_an_excerpt_shows_the_contradiction_however_far_into_the_answer() -> None:
     far = replace(CHECKED, answer="x" * 500 + ANSWER + "y" * 500)
     moved = tuple(replace(each, start=each.start + 500, end=each.end + 500) for each in CHECKED.claims)
-    assert "✗It costs 50 euros." in marked_excerpt(replace(far, claims=moved), 40, 10).plain
+    assert "✗It costs 50 euros." in answer_excerpt(replace(far, claims=moved), 40).plain
 
 
 odd_claims = st.builds(
@@ -136,7 +135,7 @@ odd_claims = st.builds(
 @given(st.lists(odd_claims, max_size=4), st.integers(1, 60), st.text(max_size=60))
 def test_whatever_others_wrote_is_shown_safely(claims: list[VerdictClaim], width: int, answer: str) -> None:
     hostile = replace(VERDICT, answer=answer, claims=tuple(claims))
-    assert len(marked_excerpt(hostile, width, width // 3).plain) <= width + len(claims) + 2
+    assert len(answer_excerpt(hostile, width).plain) <= width + len(claims) + 2
     assert len(verdict_with_claims(hostile).plain.splitlines()) <= 1 + len(claims)
 
 
@@ -145,7 +144,7 @@ def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad: str) -> None:
     source = VerdictClaimSource(f"d{bad}", f"v{bad}", f"passage{bad}", 0, 9)
     claim = VerdictClaim(f"words{bad}", 0, 6, "contradicted", "words", f"number{bad}", None, source)
     hostile = replace(VERDICT, answer=f"words{bad}{ANSWER}", claims=(claim, replace(claim, status=f"x{bad}")))
-    for line in (*claim_lines(hostile, 5), marked_excerpt(hostile, 60, 20)):
+    for line in (*claim_lines(hostile, 5), answer_excerpt(hostile, 60)):
         assert bad[0] not in line.plain
     assert bad[0] not in verdict_with_claims(hostile).plain.replace("\n", "", 1)
 

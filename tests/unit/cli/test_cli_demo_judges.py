@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from streams.cli.command_output import UsageError
-from streams.cli.demo.demo_command import _judges, _variables
-from streams.settings import DocumentSettings, JudgeSettings, Settings
+from streams.cli.demo.demo_command import _variables
+from streams.cli.entry import run
+from streams.settings import DocumentSettings, JudgeSettings
 
 ENDPOINT = {"base_url": "http://vllm:8000/v1", "model": "qwen", "api_key": "sk-1"}
 
@@ -18,8 +18,8 @@ def test_a_demo_asks_with_the_key_and_the_budget_that_are_set() -> None:
         "chain": [{"judges": ["small"], "method": "cot"}],
         "budget": {"requests_per_day": 9},
     }
-    asked = _judges(Settings(judges=JudgeSettings.model_validate(judges)))
-    variables = {name: json.loads(value) for name, value in _variables({"judges": asked}).items()}
+    given = _variables({"judges": JudgeSettings.model_validate(judges)})
+    variables = {name: json.loads(value) for name, value in given.items()}
     assert variables == {
         "TRUTHGATE_JUDGES__ENDPOINTS": {"small": ENDPOINT},
         "TRUTHGATE_JUDGES__CHAIN": [{"judges": ["small"], "method": "cot"}],
@@ -32,6 +32,6 @@ def test_a_folder_is_named_as_it_is(tmp_path: Path) -> None:
     assert named == {"TRUTHGATE_DOCUMENTS__STORE": str(tmp_path)}
 
 
-def test_a_demo_that_is_to_ask_and_is_told_nobody_is_wrong_usage() -> None:
-    with pytest.raises(UsageError, match="no language model is configured"):
-        _judges(Settings())
+def test_a_demo_that_is_to_ask_and_is_told_nobody_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["demo", "--judges"]) == 2
+    assert "no language model is configured" in capsys.readouterr().err

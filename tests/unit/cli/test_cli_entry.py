@@ -1,5 +1,6 @@
 """Whatever goes wrong is one line on standard error and the exit code of the contract."""
 
+import json
 import os
 import signal
 import subprocess
@@ -88,6 +89,20 @@ def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
     done = truthgate("worker", environment=UNREACHABLE)
     assert done.returncode == 3
     assert_one_line_names_the_broker(done.stderr)
+    line = json.loads(done.stderr)  # as in a container
+    assert (line["event"], line["exit_code"]) == ("worker_failed", 3)
+    assert line["reason"].endswith("cannot be reached with PLAINTEXT: connection refused")
+
+
+def test_wrong_settings_of_a_worker_are_told_in_the_format_of_the_log() -> None:
+    wrong = {"TRUTHGATE_FLOW__MAX_IN_FLIGHT": "0"}
+    told = "TRUTHGATE_FLOW__MAX_IN_FLIGHT: should be at least 1, not 0"
+    done = truthgate("worker", environment=wrong)
+    line = json.loads(done.stderr)
+    assert done.returncode == line["exit_code"] == 2
+    assert (line["event"], line["reason"]) == ("worker_failed", told)
+    done = truthgate("worker", environment={**wrong, "TRUTHGATE_LOG__FORMAT": "console"})
+    assert (done.returncode, done.stderr) == (2, f"truthgate: {told}\n")
 
 
 def assert_one_line_names_the_broker(complaint: str) -> None:

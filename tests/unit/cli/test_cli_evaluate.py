@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -16,12 +17,10 @@ from scoring.evaluation.routing import Misrouted
 from scoring.values.exchange import Decision, Evidence
 from scoring.values.opinion import Label, Opinion, Usage
 from streams.cli import command_output
-from streams.cli.command_errors import InputErrors
-from streams.cli.command_output import progress_bar
+from streams.cli.command_output import InputErrors, progress_bar
 from streams.cli.entry import run
 from streams.cli.evaluate.evaluation_tables import misrouted_table
-from streams.cli.evaluate.rated_files import RatedFile, read_lines, score_lines
-from streams.cli.evaluate.rated_files import evaluated_answers as good_lines
+from streams.cli.evaluate.rated_files import RatedFile
 from streams.llm.batches import AnswerKey, opinion_line
 from streams.observability.failures import BadAnswer, Stage
 from tests.support.commands import truthgate, truthgate_here
@@ -150,10 +149,9 @@ async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table
         return await judging(answer)
 
     source = RatedFile(rated, InputErrors("rated"))
-    read = read_lines([source], progress_bar("judging", None))
-    first = [line async for line in score_lines(read, [[judging]], limit=2)]
-    found = [each async for each in good_lines([source], score_lines(first, [[failing]], limit=2))]
-    assert [len(each.cases) for each in found] == [2, 2, 2]
+    for function in (judging, failing):
+        await source.score([function], 2, progress_bar("judging", None))
+    assert [len(line.cases) for line in source.lines or ()] == [2, 2, 2]
     assert capsys.readouterr().err.count("failed on this answer: ProcessExpired") == 2
     assert source.errors.count == 4
 
@@ -164,7 +162,7 @@ def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_coun
         for number in range(23)
     ]
     console = Console(file=StringIO(), width=100)
-    console.print(misrouted_table(found, "profile paper"))
+    console.print(replace(misrouted_table(found), variant="profile paper"))
     shown = console.file.getvalue()
     assert "Misrouted: 23 answers, profile paper" in shown
     assert "a-19" in shown

@@ -15,7 +15,7 @@ from schemas import to_json
 from schemas.records import Verdict, VerdictClaim, VerdictPassage
 from scoring.policy import Policy
 from streams.cli.command_output import json_line
-from streams.cli.explanation_rendering import marked_answer, render_explanation
+from streams.cli.explain_command import marked_answer, render_explanation
 from streams.explaining.explanation import LocatedVerdict, VerdictLocation, trace_id
 from streams.explaining.verdict_explainer import explain_verdict
 from streams.pipeline.verdict import verdict_id

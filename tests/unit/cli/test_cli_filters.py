@@ -13,8 +13,8 @@ from aiokafka import TopicPartition
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.exchange import Decision
 from streams.cli.common_options import parse_time
-from streams.cli.tail_commands import make_filter, parse_code
-from streams.cli.topic_reading import SLACK, TimeRange
+from streams.cli.stream_commands import language_of_verdicts, parse_code
+from streams.cli.topic_access import SLACK, TimeRange
 from streams.kafka.kafka_clients import check_reachable
 from streams.kafka.topic_reader import TopicReader, TopicSnapshot
 
@@ -40,12 +40,6 @@ def test_what_is_no_time_is_refused(told: str) -> None:
         parse_time(told)
 
 
-def test_the_filter_has_what_the_options_ask_for() -> None:
-    chosen = make_filter(["binary"], ["NL"], ["low_score"], ["D"], None, None, None, 2)
-    assert (chosen.reasons, chosen.languages) == ({"low_score"}, {"nl"})
-    assert (chosen.message_types, chosen.documents, chosen.highest) == ({"binary"}, {"D"}, 2)
-
-
 @pytest.mark.parametrize(
     ("told", "code"),
     [
@@ -62,8 +56,7 @@ def test_a_code_may_be_written_as_it_is_shown_and_a_decision_as_people_call_it(t
 
 
 def test_a_code_that_no_language_has_is_taken_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = make_filter(None, ["und", "en-GB", "xx"], None, None, None, None, None, None)
-    assert chosen.languages == {"und", "en", "xx"}
+    assert list(map(language_of_verdicts, ["und", "NL", "en-GB", "xx"])) == ["und", "nl", "en", "xx"]
     told = "no language has the code xx: only verdicts on answers that state it can match"
     assert capsys.readouterr().err == f"truthgate: {told}\n"
 

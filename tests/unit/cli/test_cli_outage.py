@@ -2,7 +2,7 @@
 
 import pytest
 
-from streams.cli.topic_reading import OutageReporter
+from streams.cli.topic_access import OutageReporter
 from streams.kafka.kafka_clients import CredentialsRefused, ServiceUnreachable
 from streams.settings import KafkaSettings
 

@@ -18,16 +18,16 @@ from rich.text import Text
 
 from schemas import ChatbotAnswer, VerdictEvidence, VerdictFeature, VerdictPassage
 from schemas.records import VerdictOpinion
-from streams.cli.async_input import map_in_order
-from streams.cli.command_files import read_records
-from streams.cli.command_output import json_line, printable
-from streams.cli.dead_letters.dead_letter_archive import MAX_METADATA, ArchivedLetter, LetterFilter, OffsetSet
-from streams.cli.dead_letters.dead_letter_replay import ReplayResult
+from streams.cli.command_files import map_good_lines, read_records
+from streams.cli.command_output import InputErrors, json_line, printable
+from streams.cli.dead_letters.dead_letter_archive import ArchivedLetter, LetterFilter
+from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
 from streams.cli.demo.demo_run import sample_answers, sample_documents
-from streams.cli.record_sender import OnSettled, OutgoingRecord
-from streams.cli.replay_command import Pace
-from streams.cli.verdict_rendering import ResultConsole, highlighted_excerpt, verdict_line
+from streams.cli.stream_commands import seconds_until_due
+from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
+from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line
+from streams.delivery.dead_letter_progress import MAX_METADATA, OffsetSet
 from streams.kafka.topics import Topics
 from streams.observability.failures import Stage
 from streams.pipeline.verdict import fault_evidence, verdict_id
@@ -47,15 +47,15 @@ VERDICT = any_verdict(
 
 
 def test_a_rate_spaces_answers_evenly_whatever_was_recorded() -> None:
-    assert [Pace(rate=4).due(index, 99.0) for index in range(3)] == [0, 0.25, 0.5]
+    assert [seconds_until_due(index, 99.0, 4, None) for index in range(3)] == [0, 0.25, 0.5]
 
 
 def test_a_speed_divides_the_recorded_time_and_never_goes_back() -> None:
-    assert [Pace(speed=10).due(5, recorded) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
+    assert [seconds_until_due(5, recorded, None, 10) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
 
 
 def test_without_a_pace_everything_is_due_at_once() -> None:
-    assert Pace().due(1000, 1000.0) == 0
+    assert seconds_until_due(1000, 1000.0, None, None) == 0
 
 
 async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() -> None:
@@ -63,38 +63,39 @@ async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() 
         await asyncio.sleep(0.02 if item % 3 == 0 else 0)
         return item
 
-    assert [each async for each in map_in_order(range(50), work, limit=8)] == list(range(50))
+    lines = [(number, number) for number in range(50)]
+    assert [each async for each in map_good_lines(lines, work, 8, InputErrors("x"))] == lines
 
 
 async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input() -> None:
     taken = 0
 
-    def endless() -> Iterator[int]:
+    def endless() -> Iterator[tuple[int, int]]:
         nonlocal taken
         while True:
             taken += 1
-            yield taken
+            yield taken, taken
 
     async def work(item: int) -> int:
         return item
 
-    results = map_in_order(endless(), work, limit=4)
-    assert [await anext(results) for _ in range(10)] == list(range(1, 11))
+    results = map_good_lines(endless(), work, 4, InputErrors("x"))
+    assert [await anext(results) for _ in range(10)] == [(each, each) for each in range(1, 11)]
     await results.aclose()
     await asyncio.sleep(0.05)
     assert taken < 200
 
 
 async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() -> None:
-    def failing() -> Iterator[int]:
-        yield 1
+    def failing() -> Iterator[tuple[int, int]]:
+        yield 1, 1
         raise OSError("gone")
 
     async def work(item: int) -> int:
         return item
 
-    results = map_in_order(failing(), work, limit=4)
-    assert await anext(results) == 1
+    results = map_good_lines(failing(), work, 4, InputErrors("x"))
+    assert await anext(results) == (1, 1)
     with pytest.raises(OSError, match="gone"):
         await anext(results)
 
@@ -110,8 +111,8 @@ async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
             working.discard(item)
         return item
 
-    results = map_in_order(range(50), work, limit=4)
-    assert await anext(results) == 0
+    results = map_good_lines(((each, each) for each in range(50)), work, 4, InputErrors("x"))
+    assert await anext(results) == (0, 0)
     await results.aclose()
     assert working == set()
 
@@ -185,14 +186,13 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
 
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
 def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
-    assert (
-        len(highlighted_excerpt(text, [(start, start + length)], width, width // 3, "red").plain) <= width + 2
-    )
+    mark = (start, start + length, "", "red")
+    assert len(marked_excerpt(text, [mark], width, width // 3).plain) <= width + 2
 
 
 def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
     far = "x" * 500 + "Send to the bank" + "y" * 500
-    text = highlighted_excerpt(far, [(500, 516)], 60, 20, "red")
+    text = marked_excerpt(far, [(500, 516, "", "red")], 60, 20)
     (mark,) = text.spans
     assert text.plain[mark.start : mark.end] == "Send to the bank"
 
@@ -202,13 +202,14 @@ def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]
     replayed, sent = OffsetSet(), set[int]()
     for offsets in rounds:
         sent |= set(offsets)
-        replayed = replayed.plus(offsets)
+        replayed = replayed.plus((offset, offset) for offset in offsets)
         replayed = OffsetSet.from_commit(replayed.position, replayed.metadata)
         assert {offset for offset in range(320) if offset in replayed} == sent
+        assert replayed.missing(10, 320) == len(set(range(10, 320)) - sent)
 
 
 def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
-    replayed = OffsetSet().plus(range(1, 20_000, 2))
+    replayed = OffsetSet().plus((offset, offset) for offset in range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
     known = OffsetSet.from_commit(replayed.position, replayed.metadata)
     assert 1 in known
@@ -266,34 +267,37 @@ def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
     assert letter([("dlq.stage", b"decode")]).record_digest == b"0:7"
 
 
-async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
-    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-        assert record.value == b"\xc3\x01"
-        outcome(None)
+class Sending(Sender):
+    """Settles each record at once, and keeps what was sent."""
 
+    def __init__(self) -> None:
+        self.values: list[bytes | None] = []
+
+    async def send(self, record: OutgoingRecord, on_settled: OnSettled) -> None:
+        self.values.append(record.value)
+        on_settled(None)
+
+
+async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
     place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
-    resent = ReplayResult(Topics(""), send, documents=False)
+    resent = ReplayResult(Topics(""), documents=False)
+    resent.sender = sending = Sending()
     for offset in (7, 8):
         await resent.process(replace(letter(place), offset=offset))
     await resent.process(replace(letter([]), offset=9))
+    assert sending.values == [b"\xc3\x01"] * 2
     assert resent.sent == {"answers": 2}
-    assert [each.location for each in resent.done] == ["0:7", "0:8", "0:9"]
-    assert {(each.key, each.value, each.headers) for each in resent.done} == {(None, None, ())}
+    assert resent.done == [(0, 7), (0, 8), (0, 9)]
 
 
 async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked() -> None:
-    async def send(_: ArchivedLetter, record: OutgoingRecord, outcome: OnSettled) -> None:
-        outcome(None)
-
-    left, asked = (
-        ReplayResult(Topics(""), send, documents=False),
-        ReplayResult(Topics(""), send, documents=False, repeated=True),
-    )
+    left = ReplayResult(Topics(""), documents=False)
+    asked = ReplayResult(Topics(""), documents=False, repeated=True)
     for resent in (left, asked):
         await resent.process(letter([("dlq.repeated", b"1")]))
         await resent.process(replace(letter([("dlq.attempts", b"2")]), offset=8))
     assert (left.sent, left.failed_twice) == ({"answers": 1}, 1)
-    assert [each.location for each in left.done] == ["0:8"]
+    assert left.done == [(0, 8)]
     assert (asked.sent, asked.failed_twice) == ({"answers": 2}, 0)
 
 
@@ -301,7 +305,7 @@ def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() 
     choice = LetterFilter([Stage.DECODE], ["0:07", "0:8", "1:7"])
     other = replace(letter([("dlq.stage", b"score")]), offset=8)
     assert [choice(letter([("dlq.stage", b"decode")])), choice(other)] == [True, False]
-    assert choice.unmatched == [(0, 8), (1, 7)]
+    assert choice.unmatched == {(0, 8), (1, 7)}
 
 
 def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
@@ -328,7 +332,7 @@ def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_o
     assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
     assert not board.add(replace(VERDICT, verdict_id="of another run"))
     board.letters += 1
-    assert (board.settled, board.total, board.repeated, board.complete) == (2, 3, 1, False)
+    assert (board.settled, board.total, board.complete) == (2, 3, False)
     assert board.summary().endswith("1 blocked; 1 dead letter, 1 lost")
     board.add(replace(VERDICT, verdict_id=verdict_id("a-2"), decision="review", score=None))
     assert board.complete

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.cli.command_errors import InputErrors
+from streams.cli.command_output import InputErrors
+from streams.cli.document_commands import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.cli.document_sources import DocumentSource, TopicDocuments
-from streams.cli.publish_command import MarkedDocuments, PublishableDocuments, missing_documents
 from streams.settings import InvalidSettings, Settings
 
 KNOWN = {"nl/a": "nl", "nl/b": "nl-BE", "en/a": "en", "odd": "Klingon"}
@@ -46,7 +46,7 @@ def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_lea
 
 
 def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
-    published = TopicDocuments({"nl/a": marked("nl/a")}, 1, unreadable_ids=frozenset({"broken"}))
+    published = TopicDocuments({"nl/a": marked("nl/a")}, {b"broken": "key_mismatch"})
     assert missing_documents(published, ["nl/a", "nope", "broken", "nope"]) == ["nope"]
 
 

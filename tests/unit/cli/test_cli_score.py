@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
-from streams.cli.command_errors import InputErrors
+from streams.cli.command_files import map_good_lines
+from streams.cli.command_output import InputErrors
 from streams.cli.entry import run
-from streams.cli.score_command import score_lines
 from streams.observability.failures import BadAnswer, Stage
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
@@ -136,7 +136,7 @@ def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_cou
     named = [json.dumps({"question": "q?", "answer": "a.", "document_ids": [f"d-{n}"]}) for n in range(12)]
     file.write_text("\n".join(['{"question": "q?", "answer": "a."}', *named]))
     done = truthgate_here("score", file)
-    lines = "line 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
+    lines = "lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
     told = f"12 answers with missing documents, e.g. d-0 ({lines})"
     assert (done.returncode, told in done.stderr) == (1, True)
 
@@ -180,7 +180,7 @@ async def test_an_answer_that_takes_too_long_goes_to_review_without_a_score() ->
 async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line(capsys: pytest.CaptureFixture[str]) -> None:
     failing = answers_by(Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), {})
     errors = InputErrors("answers.jsonl")
-    assert [each async for each in score_lines([(7, ANSWER)], failing, 2, errors)] == []
+    assert [each async for each in map_good_lines([(7, ANSWER)], failing.verdict, 2, errors)] == []
     assert errors.count == 1
     told = capsys.readouterr().err
     assert "answers.jsonl, line 7: the scorer failed on this answer: ProcessExpired" in told

@@ -73,17 +73,8 @@ def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
     assert max(map(len, shown.splitlines())) <= 30
 
 
-def test_for_programs_a_question_is_one_line_with_ranks_scores_and_places(
-    command: Truthgate, documents: Path
-) -> None:
+def test_for_programs_passages_come_in_the_order_of_their_scores(command: Truthgate, documents: Path) -> None:
     found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
-    assert list(found) == ["question", "sufficient", "relevance", "relevance_floor", "passages"]
-    first = found["passages"][0]
-    assert (first["document_id"], first["language"], first["start"], first["end"]) == ("invoice", "nl", 0, 67)
-    assert (first["keyword_rank"], first["vector_rank"]) == (1, 1)
-    assert first["text"] == DOCUMENTS[0][3]
-    words = [first["text"][start:end] for start, end in first["highlights"]]
-    assert words == ["factuur", "Versturen", "factuur"]
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)
 
@@ -170,7 +161,7 @@ async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lac
             raise RetrievalUnavailable("index_failed")
 
     with pytest.raises(CommandFailed, match="cannot be searched: index_failed") as caught:
-        await find_passages(Failing(), None, (1, Question(QUESTION)))
+        await find_passages(Failing(), None, Question(QUESTION))
     assert caught.value.code == 3
 
 

@@ -5,7 +5,6 @@ import re
 import shlex
 from typing import Any
 
-import pytest
 import yaml
 
 from streams.kafka.topics import TopicSpec, topic_specifications
@@ -62,13 +61,6 @@ def test_terraform_gets_a_resource_a_topic() -> None:
         assert written["config"] == spec.config
 
 
-def test_terraform_is_asked_for_the_replication_that_is_not_set() -> None:
-    text = described("--for", "terraform")
-    assert 'variable "kafka_replication_factor"' in text
-    replications = {each["replication_factor"] for each in as_terraform_json(text).values()}
-    assert replications == {"var.kafka_replication_factor"}
-
-
 def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes() -> None:
     written = list(yaml.safe_load_all(described("--for", "strimzi", "--cluster", "main", environment=THREE)))
     assert len({each["metadata"]["name"] for each in written}) == len(SPECS)
@@ -83,20 +75,13 @@ def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes() -> N
         }
 
 
-def test_strimzi_is_not_told_a_replication_that_is_not_set() -> None:
-    written = yaml.safe_load_all(described("--for", "strimzi"))
-    assert [each for each in written if "replicas" in each["spec"]] == []
-
-
-@pytest.mark.parametrize(("environment", "replication"), [(THREE, ["3"]), ({}, [])])
-def test_kafka_topics_gets_a_command_a_topic(environment: dict[str, str], replication: list[str]) -> None:
-    commands = described("--for", "kafka-topics", environment=environment).split("\n\n")
-    specs = SPECS if environment else topic_specifications(Settings())
-    for spec, command in zip(specs, commands, strict=True):
+def test_kafka_topics_gets_a_command_a_topic() -> None:
+    commands = described("--for", "kafka-topics", environment=THREE).split("\n\n")
+    for spec, command in zip(SPECS, commands, strict=True):
         program, *arguments = shlex.split(command.replace("\\\n", " "))
         assert program == "kafka-topics.sh"
         options = [(arguments[i], arguments[i + 1]) for i in range(len(arguments) - 1)]
         assert ("--topic", spec.name) in options
-        assert [value for name, value in options if name == "--replication-factor"] == replication
+        assert ("--replication-factor", "3") in options
         given = dict(value.split("=", 1) for name, value in options if name == "--config")
         assert given == spec.config

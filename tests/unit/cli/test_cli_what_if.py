@@ -8,7 +8,7 @@ import pytest
 from scoring.policy import Override, Policy
 from scoring.values.exchange import Exchange, MessageType
 from scoring.values.scored_answer import ScoredAnswer
-from streams.cli.evaluate.scoring_variants import ScoreCache
+from streams.cli.evaluate.rated_files import ScoreCache
 from streams.settings.effective_settings import merge_policy
 from tests.support.commands import truthgate_here
 

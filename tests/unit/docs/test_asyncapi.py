@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from docs.generate.contract.asyncapi import asyncapi_document
 from schemas import ChatbotAnswer, Codec, DecodeError
-from schemas.records import HumanRating, KnowledgeDocument
+from schemas.records import KnowledgeDocument, Review
 from streams.delivery.dead_letters import make_dead_letter, without_value
 from streams.kafka.kafka_records import ReceivedRecord, event_headers, published_headers
 from streams.kafka.topics import topic_specifications
@@ -150,6 +150,6 @@ def test_json_is_described_as_it_is_read(changes: dict[str, Any]) -> None:
 
 def test_json_is_described_of_all_records_that_others_write() -> None:
     messages = WHOLE["components"]["messages"]
-    for record in (ChatbotAnswer, KnowledgeDocument, HumanRating):
+    for record in (ChatbotAnswer, KnowledgeDocument, Review):
         assert f"{record.__name__}Json" in messages
     assert sum(name.endswith("Json") for name in messages) == 3

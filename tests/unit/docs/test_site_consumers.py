@@ -10,7 +10,7 @@ from fastavro.schema import load_schema
 
 from docs.generate.reference.consumers_page import PARTS, fill_generated_parts
 from docs.generate.reference.reference_files import CONSUMERS
-from schemas import ChatbotAnswer, Codec, HumanRating
+from schemas import ChatbotAnswer, Codec, Review
 from tests.support.own_patterns import ROOT as SOURCES
 
 EXAMPLES = SOURCES / "docs" / "examples" / "consumers" / "README.md"
@@ -49,12 +49,10 @@ def test_the_bytes_of_the_example_are_those_of_its_record(part: str, header: int
     for at, digits in rows:
         assert int(at) == len(value)
         value += bytes.fromhex(digits)
-    read = schemaless_reader(
-        BytesIO(value[header:]), load_schema(RELEASED / "0.1.0" / "HumanRating.avsc"), None
-    )
-    assert (read["answer_id"], read["rating"], read["rater"], read["comment"]) == ("a-1", 4, "kim", None)
+    read = schemaless_reader(BytesIO(value[header:]), load_schema(RELEASED / "0.1.0" / "Review.avsc"), None)
+    assert (read["answer_id"], read["rating"], read["reviewer"], read["text"]) == ("a-1", 4, "kim", None)
     if part == "single-object":
-        assert Codec().decode(value, HumanRating).answer_id == "a-1"
+        assert Codec().decode(value, Review).answer_id == "a-1"
 
 
 def test_the_example_in_json_is_an_answer() -> None:

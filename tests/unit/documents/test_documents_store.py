@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import DATABASE_NAME, check_writable, not_usable
+from streams.documents.store_file import DATABASE_NAME, LAYOUT_VERSION, check_writable, not_usable
 from streams.documents.versions import DocumentChange
 from streams.kafka.topic_identity import TopicIdentity
+from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import InvalidSettings
 
 ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
@@ -265,10 +266,15 @@ def _flip_a_letter(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"x" * 100, b"\xff" * 100, 1))
 
 
-def _age_layout(path: Path) -> None:
+def _age_layout(path: Path, version: int = 0) -> None:
     database = sqlite3.connect(path)
-    database.execute("PRAGMA user_version = 0")
+    database.execute(f"PRAGMA user_version = {version}")
     database.close()
+
+
+def _roll_back(path: Path) -> None:
+    """Leave the file as a newer release may have laid it out."""
+    _age_layout(path, LAYOUT_VERSION + 1)
 
 
 def _replace_by_foreign(path: Path) -> None:
@@ -280,7 +286,8 @@ def _replace_by_foreign(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [_truncate, _scribble, _overwrite, _empty, _flip_a_letter, _age_layout, _replace_by_foreign]
+    "damage",
+    [_truncate, _scribble, _overwrite, _empty, _flip_a_letter, _age_layout, _roll_back, _replace_by_foreign],
 )
 def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(
     damage: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -387,3 +394,4 @@ def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
     full.sqlite_errorname = "SQLITE_FULL"
     assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
     assert str(StoreFailed(full)).endswith("the document store failed: no space left")
+    assert StoreFailed(full).exit_code == EXIT_UNREACHABLE

@@ -253,6 +253,8 @@ async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notic
                 victim.kill()
             await asyncio.gather(*(assert_still_judges(pool) for _ in range(2 * processes)))
         assert len(scoring_processes()) == processes
+        assert pool.deaths == 3 * processes
+        assert pool.resident_memory > 10_000_000
     assert scoring_processes() == set()
 
 

@@ -41,8 +41,9 @@ def test_the_names_are_those_of_the_contract() -> None:
     assert Topics().all == (
         "answers",
         "documents",
-        "ratings",
+        "reviews",
         "controls",
+        "schemas",
         "verdicts.auto-send",
         "verdicts.review",
         "verdicts.blocked",
@@ -59,9 +60,9 @@ def test_each_decision_has_its_topic_and_no_other_has_one() -> None:
         topics.verdict_topic("unsure")
 
 
-def test_only_documents_controls_and_the_state_of_the_rates_are_compacted() -> None:
+def test_only_documents_controls_schemas_and_the_state_of_the_rates_are_compacted() -> None:
     policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
-    for name in ("documents", "controls", "hallucination-rates.state"):
+    for name in ("documents", "controls", "schemas", "hallucination-rates.state"):
         assert policies.pop(name) == "compact"
     assert set(policies.values()) == {"delete"}
 

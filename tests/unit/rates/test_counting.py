@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import pytest
 from aiokafka import ConsumerRecord, TopicPartition
 
 from schemas import Codec
 from streams.kafka.topic_identity import TopicIdentity
 from streams.rates.leader_state import ResumePoint
 from streams.rates.rate_aggregator import AddResult
-from streams.rates.verdict_counter import VerdictCounter
+from streams.rates.verdict_counter import UnreadableVerdict, VerdictCounter
 from streams.settings import Settings
 from tests.support.pages import BEGIN, blocked_verdict
 
@@ -62,6 +63,16 @@ async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_publi
     assert published is not None
     assert published.windows == ()
     assert b"[0,1,1,null]" in dict(published.state)[b"progress"]
+
+
+@pytest.mark.parametrize("value", [b"\xc3\x01 8 bytes", b"\0\0\0\0\7body"])
+async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value: bytes) -> None:
+    counted = counting(Ticks(), A)
+    with pytest.raises(UnreadableVerdict) as caught:
+        await counted.count([record(0), record(1, value)], _untold)
+    assert (caught.value.topic, caught.value.offset) == (A.topic, 1)
+    with pytest.raises(UnreadableVerdict):
+        await counted.replay([record(1, value)])
 
 
 async def test_windows_that_change_are_published_though_nothing_was_read_since() -> None:

@@ -12,9 +12,11 @@ import pytest
 from aiokafka.errors import KafkaTimeoutError, ProducerFenced
 from structlog.testing import capture_logs
 
+from schemas import Codec
 from streams.observability.tracing import Tracing
 from streams.rates import rate_leader as room
 from streams.rates.rate_leader import RateLeader, TopicsChanged
+from streams.rates.verdict_counter import UnreadableVerdict
 from streams.settings import KafkaSettings, RatesSettings, Settings
 from tests.support.virtual_time import run_virtually
 
@@ -88,6 +90,7 @@ class Stage:
         for name, fake in (
             *(("open_rate_publisher", open_rate_publisher), ("open_reader", open_reader)),
             *(("restore_counter", restore_counter), ("LeaderTerm", LeaderTerm)),
+            ("create_codec", lambda _: Codec()),
         ):
             patched.setattr(room, name, fake)
 
@@ -227,6 +230,22 @@ def test_what_ends_a_turn_is_told_by_its_class_alone(
     assert [
         told for told in stage.telemetry.told if isinstance(told, str) and told != "step_down"
     ] == failures
+    assert len(stage.began) == 2, "and another follows"
+
+
+def test_a_leader_that_cannot_read_a_verdict_says_where_and_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = SimpleNamespace(topic="verdicts.review", partition=2, offset=7)
+    with capture_logs() as lines:
+        stage = Stage(failing(UnreadableVerdict("unknown_fingerprint", record))).run(monkeypatch, 10)
+    (told,) = (line for line in lines if line["event"] == "rates_stepped_down")
+    place = ("verdicts.review", 2, 7)
+    assert (told["error_type"], told["topic"], told["partition"], told["offset"]) == (
+        "unknown_fingerprint",
+        *place,
+    )
+    assert "unreadable_verdict" in stage.telemetry.told
     assert len(stage.began) == 2, "and another follows"
 
 

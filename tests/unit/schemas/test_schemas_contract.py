@@ -14,11 +14,11 @@ from pydantic import AwareDatetime
 from schemas import (
     ChatbotAnswer,
     ContextPassage,
-    HumanRating,
     KnowledgeDocument,
     Pause,
     RateAlert,
     RateWindow,
+    Review,
     Verdict,
     VerdictClaim,
     VerdictClaimSource,
@@ -27,6 +27,7 @@ from schemas import (
     VerdictOpinion,
     VerdictPassage,
     VerdictSpan,
+    WrongSpan,
 )
 from schemas.admission import incompatibilities
 from schemas.catalogue import RECORD_TYPES, current_schema, schemas_by_fingerprint
@@ -41,6 +42,7 @@ _NESTED = (
     VerdictClaim,
     VerdictClaimSource,
     VerdictSpan,
+    WrongSpan,
 )
 NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
@@ -155,7 +157,7 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(
 
 
 @pytest.mark.parametrize(
-    "record_type", [ChatbotAnswer, KnowledgeDocument, HumanRating, Verdict, RateWindow, RateAlert, Pause]
+    "record_type", [ChatbotAnswer, KnowledgeDocument, Review, Verdict, RateWindow, RateAlert, Pause]
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
     broken = changed(record_type, "optional made required")

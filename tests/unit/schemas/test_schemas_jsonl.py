@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import BadLine, ChatbotAnswer, HumanRating, KnowledgeDocument, read_jsonl, to_json
+from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, Review, read_jsonl, to_json
 from schemas import jsonl as module
 from tests.support.record_strategies import ANSWER
+from tests.support.reviews import a_review
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SMALLEST: dict[str, Any] = {"question": "Kan dat?", "answer": "Ja."}
@@ -179,10 +180,11 @@ def test_a_document_without_a_language_is_a_bad_line(path: Path) -> None:
 
 
 def test_a_record_without_a_form_of_its_own_for_lines_needs_all_fields(path: Path) -> None:
-    whole = '{"answer_id": "a", "rating": 4, "rater": "r", "rated_at": "2026-03-02T09:15:00Z"}\n'
-    path.write_text(whole + whole.replace("4", "6"))
-    (_, rating), (_, bad) = read_jsonl(path, HumanRating)
-    assert rating == HumanRating("a", 4, "r", NOW)
+    review = a_review(rating=4, reviewed_at=NOW)
+    whole = json.dumps(to_json(review)) + "\n"
+    path.write_text(whole + whole.replace('"rating": 4', '"rating": 6'))
+    (_, read), (_, bad) = read_jsonl(path, Review)
+    assert read == review
     assert bad == BadLine(2, "rating: should be less than or equal to 5")
 
 

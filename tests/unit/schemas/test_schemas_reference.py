@@ -10,7 +10,7 @@ from avro.io import BinaryDecoder, BinaryEncoder, DatumReader, DatumWriter
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 
-from schemas import ChatbotAnswer, HumanRating, KnowledgeDocument, Pause, RateAlert, RateWindow, Verdict
+from schemas import ChatbotAnswer, KnowledgeDocument, Pause, RateAlert, RateWindow, Review, Verdict
 from schemas.catalogue import RECORD_TYPES, current_schema, released_schemas
 from schemas.codec import read_values, write_record
 from schemas.records import Record
@@ -20,7 +20,7 @@ from tests.support.record_strategies import records
 JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
     ChatbotAnswer: {"0.1.0": "35ff25aa18262841"},
     Pause: {"0.1.0": "e674660d99b4ef54"},
-    HumanRating: {"0.1.0": "120e2e7bb7647196"},
+    Review: {"0.1.0": "eeca4adae614b649"},
     KnowledgeDocument: {"0.1.0": "978b54bbf0111694"},
     RateAlert: {"0.1.0": "51a7893234c7bf9f"},
     RateWindow: {"0.1.0": "74fe52eb6f238e5f"},

@@ -15,10 +15,11 @@ from aiokafka.errors import (
     GroupAuthorizationFailedError,
     GroupCoordinatorNotAvailableError,
     IllegalGenerationError,
+    KafkaConnectionError,
     RebalanceInProgressError,
 )
 
-from streams.observability.logs import FalseAlarmFilter, OncePerMinuteFilter, PrivacyFilter
+from streams.observability.logs import FalseAlarmFilter, PrivacyFilter
 
 SECRET = "the-customers-own-words"
 
@@ -171,19 +172,6 @@ def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it() -> None:
     assert traces == {"before": (None, None), "ours": inside, "theirs": inside}
 
 
-def test_a_library_that_repeats_itself_gets_one_line_a_minute() -> None:
-    now = 100.0
-    once = OncePerMinuteFilter(lambda: now)
-
-    def written(*names: str) -> list[bool]:
-        return [once.filter(logging.makeLogRecord({"name": name})) for name in names]
-
-    assert written("opentelemetry.exporter", "opentelemetry.sdk", "grpc._channel") == [True, False, True]
-    assert written("faust", "faust", "streams.worker.run_worker") == [True, True, True]
-    now += 60
-    assert written("opentelemetry.sdk", "opentelemetry.sdk") == [True, False]
-
-
 @pytest.mark.parametrize(("form", "is_json"), [("auto", False), ("json", True)])
 def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form: str, is_json: bool) -> None:
     ours, terminal = pty.openpty()
@@ -268,3 +256,10 @@ def test_an_error_without_a_text_is_reported_by_its_type(error: object, reported
     record = logging.LogRecord("aiokafka", logging.ERROR, "", 1, message, (1, error), None)
     assert PrivacyFilter().filter(record)
     assert record.getMessage() == f"Unable connect to node with id 1: {reported}"
+
+
+@pytest.mark.parametrize(("error", "written"), [(KafkaConnectionError(), False), (ValueError(), True)])
+def test_only_aiokafkas_own_abandoned_futures_are_left_out(error: Exception, written: bool) -> None:
+    record = _record("asyncio", "Future exception was never retrieved\nfuture: <Future finished>")
+    record.exc_info = (type(error), error, None)
+    assert FalseAlarmFilter(logging.DEBUG).filter(record) is written

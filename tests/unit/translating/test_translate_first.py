@@ -312,7 +312,7 @@ def test_telemetry_shows_states_counts_and_times_and_logs_each_change_once() -> 
     for line in (
         'truthgate_translations_total{outcome="translated"} 1.0',
         "truthgate_translation_duration_seconds_count 1.0",
-        'truthgate_translation_call_seconds_count{outcome="timeout"} 1.0',
+        'truthgate_translation_call_duration_seconds_count{outcome="timeout"} 1.0',
         'truthgate_translation_cache_lookups_total{result="hit"} 3.0',
         'truthgate_translation_breaker{state="half_open"} 1.0',
         'truthgate_translation_cache_errors_total{error_type="SQLITE_FULL"} 3.0',

@@ -251,6 +251,8 @@ class Pool:
     processes: int = 4
     busy: int = 3
     waiting: int = 12
+    deaths: int = 2
+    resident_memory: int = 400_000_000
 
 
 def test_a_pool_shows_whether_it_is_full() -> None:
@@ -260,6 +262,8 @@ def test_a_pool_shows_whether_it_is_full() -> None:
     pool.busy = 4
     for name, value in (("processes", 4), ("processes_busy", 4), ("queue", 12)):
         assert shown(metrics, f"truthgate_scoring_{name}") == value
+    assert shown(metrics, "truthgate_scoring_processes_memory_bytes") == 400_000_000
+    assert shown(metrics, "truthgate_scoring_process_deaths_total") == 2
 
 
 def test_a_process_shows_itself_as_prometheus_clients_do() -> None:

@@ -6,10 +6,11 @@ import signal
 import sys
 from pathlib import Path
 
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import CommitFailedError, KafkaError
-from records import PassedOver, decode, load
+from records import PassedOver, add, decode, is_new, load
 
+KAFKA = os.environ.get("KAFKA", "localhost:9092")
 PREFIX = os.environ.get("PREFIX", "")
 TOPICS = (
     "verdicts.auto-send verdicts.review verdicts.blocked hallucination-rates hallucination-alerts".split()
@@ -41,13 +42,29 @@ def show(record, schemas, seen):
         print(f"{record.topic}/{record.partition}@{record.offset}: {why}", file=sys.stderr)
 
 
+async def look_up(value, writers):
+    """Read the topic of schemas: a writer publishes there before its first record, so once is enough."""
+    at = TopicPartition(f"{PREFIX}schemas", 0)
+    async with AIOKafkaConsumer(bootstrap_servers=KAFKA) as consumer:
+        consumer.assign([at])
+        await consumer.seek_to_beginning(at)
+        end = (await consumer.end_offsets([at]))[at]
+        while await consumer.position(at) < end:
+            for record in (await consumer.getmany(at, timeout_ms=500)).get(at, ()):
+                try:
+                    add(record.value, writers)
+                except Exception as error:  # noqa: BLE001 - whatever was published there
+                    print(f"{at.topic}@{record.offset}: {type(error).__name__}", file=sys.stderr)
+    writers.setdefault(value[2:10])  # None: not there
+
+
 async def main():
     schemas = load(Path(os.environ.get("SCHEMAS", "../../../../schemas/released")))
     seen, stop, loop = {}, asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stop.set)
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=os.environ.get("KAFKA", "localhost:9092"),
+        bootstrap_servers=KAFKA,
         group_id=os.environ.get("GROUP", "verdict-log"),
         auto_offset_reset="earliest",
         enable_auto_commit=False,
@@ -61,6 +78,8 @@ async def main():
         while not stop.is_set():
             for records in (await consumer.getmany(timeout_ms=500)).values():
                 for record in records:
+                    if is_new(record.value, schemas[0]):
+                        await look_up(record.value, schemas[0])
                     show(record, schemas, seen)
             try:  # after the work: who takes over after a crash or a rebalance repeats rather than loses
                 await consumer.commit()

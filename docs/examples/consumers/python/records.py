@@ -20,11 +20,22 @@ def load(folder):
     """Return the writers' schemas by fingerprint, and the newest of each record by its name."""
     writers, newest = {}, {}
     for file in sorted(folder.glob("*/*.avsc"), key=release):
-        schema = json.loads(file.read_text("utf-8"))
-        canonical = to_parsing_canonical_form(parse_schema(schema, _write_hint=False))
-        writers[bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO"))] = parsed = parse_schema(schema)
+        parsed = add(file.read_text("utf-8"), writers)
         newest[parsed["name"]] = parsed
     return (writers, newest) if writers else sys.exit(f"SCHEMAS: no schemas in {folder}")
+
+
+def add(text, writers):
+    """Parse the JSON of a schema, and add it to those that are known."""
+    schema = json.loads(text)
+    canonical = to_parsing_canonical_form(parse_schema(schema, _write_hint=False))
+    writers[bytes.fromhex(fingerprint(canonical, "CRC-64-AVRO"))] = parsed = parse_schema(schema)
+    return parsed
+
+
+def is_new(value, writers):
+    """Return whether the schema of a value is not known, and was not looked up before."""
+    return value is not None and value[:2] == b"\xc3\x01" and len(value) >= 10 and value[2:10] not in writers
 
 
 def decode(value, writers, newest):
