@@ -32,7 +32,7 @@ from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
 from streams.cli.score_command import score
 from streams.cli.search_command import search
-from streams.cli.service_commands import health, serve, worker
+from streams.cli.service_commands import desk, health, serve, worker
 from streams.cli.settings_commands import app as settings_app
 from streams.cli.stream_commands import replay, tail, try_out
 from streams.cli.topic_commands import app as topics_app
@@ -49,7 +49,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _command: Callable[..., None]
-for _command in (demo, worker, serve, health):
+for _command in (demo, worker, serve, desk, health):
     app.command()(_command)
 app.command("try")(try_out)
 for _command in (score, evaluate, search, replay, publish_documents, tail, explain, pause, resume, paused):

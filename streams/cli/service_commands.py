@@ -1,4 +1,4 @@
-"""`truthgate worker`, `truthgate serve` and `truthgate health`."""
+"""`truthgate worker`, `truthgate serve`, `truthgate desk` and `truthgate health`."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -74,6 +74,22 @@ def serve(
     static = StaticDocuments.of(known).by_id.values()
     with offline_terms(settings, static, [settings.scoring.profile]) as settings:
         raise typer.Exit(run_server(settings, known))
+
+
+def desk(config: ConfigFile = None) -> None:
+    """Serve the review desk, where people decide about answers that wait, until SIGTERM or Ctrl-C.
+
+    It listens on desk.port (6067): on the loopback interface only, unless desk.token is set, which reviewers
+    enter to log in, or desk.user_header, in which a trusted proxy names them. Decisions are published to
+    `reviews`; until Kafka has them they are stored in desk.store. `/healthz`, `/readyz` and `/metrics` are
+    like those of a worker.
+
+    Example: `TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS=kafka:9092 truthgate desk`
+    """
+    # The web server and the templates take half a second to import.
+    from streams.worker.run_desk import run_desk  # noqa: PLC0415
+
+    raise typer.Exit(run_desk(load_settings(config)))
 
 
 def health(

@@ -46,17 +46,20 @@ def event_headers(event_id: str, event_type: str, source: str) -> Headers:
     )
 
 
-def published_headers(event_id: str, record: Record, *, subject: str, time: datetime) -> Headers:
-    """Return the headers of a record that a worker publishes.
+def published_headers(
+    event_id: str, record: Record, *, subject: str, time: datetime, source: str = "worker"
+) -> Headers:
+    """Return the headers of a record that is published.
 
     Args:
         event_id: equal for an event that is sent again.
         record: the published record.
         subject: what it is about, e.g. the judged answer.
         time: when that happened, aware; part of the record, so it is equal if the record is.
+        source: the component that publishes it.
     """
     return (
-        *event_headers(event_id, type(record).__name__, "worker"),
+        *event_headers(event_id, type(record).__name__, source),
         ("ce_time", rfc3339(time).encode()),
         ("ce_subject", subject.encode()),
         ("ce_dataschema", dataschema(type(record)).encode()),

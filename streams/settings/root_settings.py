@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from scoring.policy import Policy
+from streams.settings.desk_settings import DeskSettings
 from streams.settings.document_settings import CompanyTermsSettings, DocumentSettings, RetrievalSettings
 from streams.settings.judge_settings import JudgeSettings
 from streams.settings.kafka_settings import EncodingSettings, KafkaSettings, TopicSettings
@@ -76,6 +77,7 @@ class Settings(BaseSettings):
     policy: Policy = Policy()
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()
+    desk: DeskSettings = DeskSettings()
     health: HealthSettings = HealthSettings()
     objectives: ObjectiveSettings = ObjectiveSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

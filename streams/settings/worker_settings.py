@@ -15,6 +15,18 @@ _TOKEN = re.compile(r"[!-~]+")
 _MIN_TOKEN_CHARACTERS = 16
 
 
+def usable_token(token: SecretStr | None) -> SecretStr | None:
+    """Return a token, or None for an empty one; raises ValueError if it can be guessed or not be sent."""
+    value = token.get_secret_value() if token else ""
+    if not value:  # deployment templates write empty for unset
+        return None
+    if len(value) < _MIN_TOKEN_CHARACTERS or not _TOKEN.fullmatch(value):
+        raise ValueError(
+            f"should be at least {_MIN_TOKEN_CHARACTERS} printable characters of ASCII, no spaces"
+        )
+    return token
+
+
 class VerdictSettings(SettingsSection):
     """Judging over HTTP: authentication, publishing and timeout."""
 
@@ -43,14 +55,7 @@ class VerdictSettings(SettingsSection):
     @field_validator("token")
     @classmethod
     def _token_can_be_sent(cls, token: SecretStr | None) -> SecretStr | None:
-        value = token.get_secret_value() if token else ""
-        if not value:  # deployment templates write empty for unset
-            return None
-        if len(value) < _MIN_TOKEN_CHARACTERS or not _TOKEN.fullmatch(value):
-            raise ValueError(
-                f"should be at least {_MIN_TOKEN_CHARACTERS} printable characters of ASCII, no spaces"
-            )
-        return token
+        return usable_token(token)
 
 
 class FlowSettings(SettingsSection):
@@ -84,7 +89,7 @@ class WebSettings(SettingsSection):
     @property
     def lacks_access_control(self) -> bool:
         """Whether verdicts would be served to anybody who reaches the port, without an explicit setting."""
-        return not (self.verdicts.token or self.verdicts.anonymous or _is_loopback(self.host))
+        return not (self.verdicts.token or self.verdicts.anonymous or is_loopback(self.host))
 
 
 class HealthSettings(SettingsSection):
@@ -103,7 +108,8 @@ class HealthSettings(SettingsSection):
         return min(5.0, self.kafka_timeout_seconds / 3, self.stall_timeout_seconds / 3)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a host."""
     if host == "localhost":
         return True
     try:

@@ -17,7 +17,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from streams.observability.health import Health
 from streams.pause.pause_state import PauseState
-from streams.settings import InvalidSettings, Settings, WebSettings
+from streams.settings import DeskSettings, InvalidSettings, Settings, WebSettings
 from streams.web.live_data import LiveData, ResponseCache
 from streams.web.page_api import PageApi
 
@@ -127,8 +127,12 @@ _WILDCARD_HOSTS = ("", "0.0.0.0", "::")  # noqa: S104 - nothing listens here
 
 
 @asynccontextmanager
-async def serve(pages: web.Application, settings: WebSettings) -> AsyncIterator[int]:
+async def serve(
+    pages: web.Application, settings: WebSettings | DeskSettings, section: str = "web"
+) -> AsyncIterator[int]:
     """Serve the pages while the context lasts; yields the port, which differs where 0 was asked for.
+
+    ``section`` is that of the settings, for messages.
 
     Raises:
         InvalidSettings: the address cannot be bound.
@@ -145,7 +149,7 @@ async def serve(pages: web.Application, settings: WebSettings) -> AsyncIterator[
     pages.middlewares.append(_track_activity(connections))
     await runner.setup()
     try:
-        server = await _listen(connections, settings)
+        server = await _listen(connections, settings, section)
         sweeping = asyncio.create_task(_sweep(connections), name="pages-sweep")
         try:
             yield server.sockets[0].getsockname()[1]
@@ -163,13 +167,15 @@ def _new_handler(runner: web.AppRunner) -> web.RequestHandler:
     return runner.server()
 
 
-async def _listen(connections: Connections, settings: WebSettings) -> asyncio.Server:
+async def _listen(
+    connections: Connections, settings: WebSettings | DeskSettings, section: str
+) -> asyncio.Server:
     loop = asyncio.get_running_loop()
     try:
         return await loop.create_server(connections.open, settings.host, settings.port)
     except OSError as error:
         raise InvalidSettings(
-            f"web.host {settings.host}, web.port {settings.port}: {error.strerror}"
+            f"{section}.host {settings.host}, {section}.port {settings.port}: {error.strerror}"
         ) from error
 
 
@@ -194,6 +200,7 @@ def page_url(host: str, port: int) -> str:
     return f"http://[{named}]:{port}/" if ":" in named else f"http://{named}:{port}/"
 
 
+_MAX_REQUEST_BYTES = 1024 * 1024
 ResponseHandler = Callable[[web.Request], Awaitable[web.Response]]
 
 # Nothing runs or is shown that does not come from this worker, and no text becomes markup.
@@ -216,6 +223,7 @@ def create_web_app(
     settings: Settings | None = None,
     pause_state: PauseState | None = None,
     clock: Callable[[], float] = time.monotonic,
+    max_request_bytes: int = _MAX_REQUEST_BYTES,
 ) -> web.Application:
     """Build the pages.
 
@@ -224,7 +232,7 @@ def create_web_app(
     ``/api/``. ``pause_state`` has the pauses by operators. ``clock``, monotonic, says how old the
     text of ``/metrics`` is.
     """
-    pages = web.Application()
+    pages = web.Application(client_max_size=max_request_bytes)
     pages.on_response_prepare.append(_protect)
     pages.router.add_get("/healthz", _probe(health.failure))
     pages.router.add_get("/readyz", _probe(lambda: health.unready_reason, lambda: health.impairments))

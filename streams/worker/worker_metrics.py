@@ -103,7 +103,7 @@ def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
         metrics = WorkerMetrics(
             settings.objectives.verdict_within_seconds,
             otel_resource(settings.kafka),
-            _readers(settings.telemetry),
+            metric_readers(settings.telemetry),
             settings.telemetry.models,
             _named_languages(settings),
         )
@@ -124,7 +124,8 @@ def _named_languages(settings: Settings) -> list[str]:
     return sorted(named)
 
 
-def _readers(settings: TelemetrySettings) -> list[MetricReader]:
+def metric_readers(settings: TelemetrySettings) -> list[MetricReader]:
+    """Return what exports metrics besides ``/metrics``, where a collector is set."""
     if not is_export_enabled(settings) or os.environ.get(_EXPORTER_VARIABLE) == "none":
         return []
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415

@@ -16,7 +16,6 @@ from streams.settings import EncodingSettings, Settings, VerdictSettings
 from streams.settings.setting_catalog import all_settings
 from streams.web import openapi
 from streams.web.verdict_endpoint import MAX_IN_FLIGHT
-from streams.worker.worker_metrics import WorkerMetrics
 
 ASYNCAPI = DOCS / "asyncapi.json"
 OPENAPI = DOCS / "openapi.json"
@@ -31,7 +30,7 @@ def reference_texts() -> dict[Path, str]:
         DOCS / "reasons.md": reasons_page.render(),
         settings_page.PAGE: settings_page.render(all_settings()),
         telemetry_page.PAGE: telemetry_page.render(
-            WorkerMetrics().sections, telemetry_page.PAGE.read_text("utf-8")
+            telemetry_page.metric_sections(), telemetry_page.PAGE.read_text("utf-8")
         ),
         CONSUMERS: consumers_page.fill_generated_parts(CONSUMERS.read_text("utf-8")),
         ASYNCAPI: text_of(asyncapi_document(Settings())),

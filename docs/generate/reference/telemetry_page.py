@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from docs.generate.site.site_pages import ROOT
+from streams.desk.desk_metrics import DeskMetrics
 from streams.observability.instruments import MetricDefinition, MetricLabel
+from streams.worker.worker_metrics import WorkerMetrics
 
 PAGE: Final = ROOT / "streams" / "observability" / "README.md"
 
@@ -31,6 +33,13 @@ by OTLP.
 """
 
 _LOG_LINES = "## Log lines\n"
+
+
+def metric_sections() -> dict[str, Sequence[MetricDefinition]]:
+    """Return the metrics of a worker and of a desk, by section; both have those of the process."""
+    of_worker = WorkerMetrics().sections
+    process = {"Process": of_worker.pop("Process")}
+    return {**of_worker, **DeskMetrics().sections, **process}
 
 
 def render(sections: Mapping[str, Sequence[MetricDefinition]], page: str) -> str:

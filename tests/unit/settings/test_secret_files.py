@@ -28,6 +28,7 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("retrieval", "embeddings_key"): {},
     ("judges", "endpoints", "*", "api_key"): JUDGE,
     ("web", "verdicts", "token"): {},
+    ("desk", "token"): {},
     ("telemetry", "otlp_headers", "*"): {},
 }
 KEYS = {"endpoints": "small", "otlp_headers": "authorization"}

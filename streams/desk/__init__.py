@@ -1,0 +1,1 @@
+"""The review desk: the answers that wait for a person, their pages, and the reviews that are published."""

@@ -1,0 +1,52 @@
+// Keys and news. Everything works without this script: it presses buttons that are on the page.
+"use strict";
+const byId = (id) => document.getElementById(id);
+const { answer, waits } = document.body.dataset;
+const LABELS = { undoable: "can be undone", publishing: "waiting for Kafka", acknowledged: "published", done: "done" };
+let left = false;
+
+document.addEventListener("keydown", (event) => {
+  const { target, key } = event;
+  if (target.name === "text" && key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    byId("edit").click();
+  } else if (key === "Escape") {
+    target.blur();
+  }
+  // A key that is held down must not decide about the answer after this one.
+  const typed = target.matches("textarea, input:not([type=radio])");
+  if (event.repeat || typed || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-5]$/i.test(key)) return;
+  const found = document.querySelector(`[data-key="${key.toLowerCase()}"]`);
+  if (!found) return;
+  event.preventDefault();
+  if (found.type === "textarea") found.focus();
+  else found.click();
+});
+
+document.addEventListener("submit", (event) => {
+  if (left) event.preventDefault(); // one decision is enough
+  left = true;
+});
+window.addEventListener("pageshow", () => { left = false; });
+
+const news = new EventSource(answer ? `/news?answer=${encodeURIComponent(answer)}` : "/news");
+news.onmessage = ({ data }) => {
+  const now = JSON.parse(data);
+  byId("waiting").textContent = now.waiting;
+  byId("blocked").textContent = now.blocked;
+  byId("problem").hidden = !now.problem;
+  byId("problem-text").textContent = now.problem ?? "";
+  const known = new Map(now.decisions);
+  for (const item of document.querySelectorAll("[data-review]")) {
+    const status = known.get(item.dataset.review) ?? "done";
+    item.dataset.status = status;
+    item.querySelector(".status").textContent = LABELS[status];
+    if (status !== "undoable") item.querySelector("form")?.remove();
+  }
+  if (left) return;
+  if (waits && now.free) location.replace("/");
+  if (answer && !now.open) {
+    byId("notice").textContent = "Somebody else decides about this answer. Press n for the next one.";
+    byId("notice").hidden = false;
+  }
+};

@@ -1,0 +1,200 @@
+"""Decisions until Kafka has them, and leases of answers, in a local SQLite file."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from schemas import Codec, Review
+from streams.desk.database import open_database, set_aside, transaction
+
+DATABASE_NAME: Final = "decisions.sqlite3"
+_LAYOUT: Final = 1
+_SCHEMA: Final = """
+CREATE TABLE decisions (
+    review_id TEXT NOT NULL PRIMARY KEY,
+    verdict_id TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    publish_at REAL NOT NULL,
+    status TEXT NOT NULL,
+    review BLOB NOT NULL
+) STRICT;
+CREATE TABLE leases (
+    verdict_id TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL UNIQUE,
+    until REAL NOT NULL
+) STRICT;
+CREATE TABLE origin (
+    only_row INTEGER NOT NULL PRIMARY KEY CHECK (only_row = 0),
+    cluster_id TEXT NOT NULL
+) STRICT;
+"""
+
+
+class DecisionStatus(StrEnum):
+    """How far a decision has got."""
+
+    #: It can be undone.
+    UNDOABLE = "undoable"
+    #: It may have been sent to Kafka, and is sent again until Kafka has it.
+    PUBLISHING = "publishing"
+    #: Kafka has it; it has not been read back yet.
+    ACKNOWLEDGED = "acknowledged"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDecision:
+    """A decision as a reviewer sees it."""
+
+    review_id: str
+    verdict_id: str
+    outcome: str
+    status: DecisionStatus
+
+
+class DecisionStore:
+    """Stores each decision before anything else happens with it, and who looks at which answer.
+
+    The methods are called by one thread at a time.
+
+    Args:
+        folder: has the file; the caller holds its lock.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self._path = folder / DATABASE_NAME
+        self._clock = clock
+        # Not the codec of the topics: what is stored must be readable without a registry.
+        self._codec = Codec()
+        self._connection = open_database(self._path, _SCHEMA, _LAYOUT)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def bind(self, cluster_id: str) -> None:
+        """Set decisions about another cluster's verdicts aside: they must not be published here."""
+        row = self._connection.execute("SELECT cluster_id FROM origin").fetchone()
+        if row and row[0] != cluster_id:
+            self._connection.close()
+            set_aside(self._path, "another_cluster")
+            self._connection = open_database(self._path, _SCHEMA, _LAYOUT)
+        self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (cluster_id,))
+
+    def store(self, review: Review, session: str, undo_seconds: float) -> bool:
+        """Store a decision and end the lease; False if there is one about this verdict already."""
+        row = (
+            review.review_id,
+            review.verdict_id,
+            session,
+            review.outcome,
+            self._clock() + undo_seconds,
+            DecisionStatus.UNDOABLE,
+            self._codec.encode(review),
+        )
+        with transaction(self._connection) as connection:
+            stored = connection.execute(
+                "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row
+            )
+            connection.execute("DELETE FROM leases WHERE verdict_id = ?", (review.verdict_id,))
+        return stored.rowcount == 1
+
+    def undo(self, review_id: str, session: str) -> str | None:
+        """Remove a decision of this session that may not have been sent yet; returns its verdict's id."""
+        row = self._connection.execute(
+            "DELETE FROM decisions WHERE review_id = ? AND session = ? AND status = ? AND publish_at > ? "
+            "RETURNING verdict_id",
+            (review_id, session, DecisionStatus.UNDOABLE, self._clock()),
+        ).fetchone()
+        return row[0] if row else None
+
+    def take_due(self, *, at_once: bool = False) -> list[Review]:
+        """Return what is to be published now, oldest first; from here on it cannot be undone.
+
+        ``at_once`` includes what could still be undone.
+        """
+        now = float("inf") if at_once else self._clock()
+        with transaction(self._connection) as connection:
+            connection.execute(
+                "UPDATE decisions SET status = ? WHERE status = ? AND publish_at <= ?",
+                (DecisionStatus.PUBLISHING, DecisionStatus.UNDOABLE, now),
+            )
+            rows = connection.execute(
+                "SELECT review FROM decisions WHERE status = ? ORDER BY publish_at",
+                (DecisionStatus.PUBLISHING,),
+            ).fetchall()
+        return [self._codec.decode(review, Review) for (review,) in rows]
+
+    def acknowledge(self, review_id: str) -> None:
+        """Note that Kafka has a decision."""
+        self._connection.execute(
+            "UPDATE decisions SET status = ? WHERE review_id = ?", (DecisionStatus.ACKNOWLEDGED, review_id)
+        )
+
+    def publish_again(self) -> None:
+        """Publish what Kafka had before: the topic may have been created anew. A repeat is ignored."""
+        change = (DecisionStatus.PUBLISHING, DecisionStatus.ACKNOWLEDGED)
+        self._connection.execute("UPDATE decisions SET status = ? WHERE status = ?", change)
+
+    def remove(self, review_id: str) -> None:
+        """Forget a decision: it was read back, another one came first, or Kafka refuses it."""
+        self._connection.execute("DELETE FROM decisions WHERE review_id = ?", (review_id,))
+
+    def all(self, session: str | None = None) -> list[StoredDecision]:
+        """Return the stored decisions, or those of one session, the newest first."""
+        rows = self._connection.execute(
+            "SELECT review_id, verdict_id, outcome, status, publish_at FROM decisions "
+            "WHERE ? IS NULL OR session = ? ORDER BY publish_at DESC",
+            (session, session),
+        )
+        return [
+            StoredDecision(review_id, verdict_id, outcome, self._status(status, publish_at))
+            for review_id, verdict_id, outcome, status, publish_at in rows
+        ]
+
+    def _status(self, status: str, publish_at: float) -> DecisionStatus:
+        due = status == DecisionStatus.UNDOABLE and publish_at <= self._clock()
+        return DecisionStatus.PUBLISHING if due else DecisionStatus(status)
+
+    def lease(self, verdict_id: str, session: str, seconds: float) -> bool:
+        """Give an answer to a session, and take its former one back; False if another session has it."""
+        if self.holder(verdict_id) not in (None, session):
+            return False
+        with transaction(self._connection) as connection:
+            connection.execute(
+                "DELETE FROM leases WHERE verdict_id = ? OR session = ?", (verdict_id, session)
+            )
+            row = (verdict_id, session, self._clock() + seconds)
+            connection.execute("INSERT INTO leases VALUES (?, ?, ?)", row)
+        return True
+
+    def release(self, session: str) -> None:
+        """Take the answer of a session back."""
+        self._connection.execute("DELETE FROM leases WHERE session = ?", (session,))
+
+    def holder(self, verdict_id: str) -> str | None:
+        """Return the session that has an answer, or None."""
+        row = self._connection.execute(
+            "SELECT session FROM leases WHERE verdict_id = ? AND until > ?", (verdict_id, self._clock())
+        ).fetchone()
+        return row[0] if row else None
+
+    def leased_to(self, session: str) -> str | None:
+        """Return the answer that a session has, or None."""
+        row = self._connection.execute(
+            "SELECT verdict_id FROM leases WHERE session = ? AND until > ?", (session, self._clock())
+        ).fetchone()
+        return row[0] if row else None
+
+    def unavailable(self) -> set[str]:
+        """Return the verdicts that are leased or decided."""
+        rows: sqlite3.Cursor = self._connection.execute(
+            "SELECT verdict_id FROM leases WHERE until > ? UNION SELECT verdict_id FROM decisions",
+            (self._clock(),),
+        )
+        return {verdict_id for (verdict_id,) in rows}

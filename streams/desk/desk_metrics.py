@@ -1,0 +1,54 @@
+"""Metrics of the review desk."""
+
+from collections.abc import Sequence
+
+from opentelemetry.sdk.metrics.export import MetricReader
+from opentelemetry.sdk.resources import Resource
+
+from streams.desk.desk import REJECT, SEND, Desk
+from streams.desk.desk_state import SEND_EDITED
+from streams.observability.health import Health
+from streams.observability.instruments import Instruments, MetricLabel, ProcessMetrics
+
+
+class DeskMetrics(Instruments):
+    """All instruments of one desk."""
+
+    def __init__(self, resource: Resource | None = None, readers: Sequence[MetricReader] = ()) -> None:
+        super().__init__(resource, readers)
+        self.begin_section("Review desk")
+        self._waiting = self.gauge(
+            "truthgate.desk_waiting",
+            "Answers for review without an outcome that were not decided here either.",
+            "It grows: too few reviewers, or too much goes to review.",
+        )
+        self._blocked = self.gauge(
+            "truthgate.desk_blocked", "Blocked answers without an outcome.", "The list at `/blocked`."
+        )
+        self._unpublished = self.gauge(
+            "truthgate.desk_unpublished",
+            "Decisions that Kafka does not have yet.",
+            "Above 0 for longer than `desk.undo_seconds`: the log line `reviews_not_published`.",
+        )
+        self._oldest = self.gauge(
+            "truthgate.desk_oldest",
+            "Age of the oldest answer for review without an outcome.",
+            "`desk.in_time_seconds`; too few reviewers.",
+            unit="s",
+        )
+        self.reviews = self.counter(
+            "truthgate.desk_reviews",
+            "Reviews of this desk that Kafka has.",
+            "No increase while answers wait.",
+            MetricLabel("outcome", (SEND, SEND_EDITED, REJECT)),
+        )
+        self.begin_section("Process")
+        self.process = ProcessMetrics(self)
+
+    def watch(self, desk: Desk, health: Health) -> None:
+        """Show the state of a desk on demand, from any thread."""
+        self.process.ready.set_function(lambda: health.unready_reason is None)
+        self._waiting.set_function(lambda: desk.counts().waiting)
+        self._blocked.set_function(lambda: desk.counts().blocked)
+        self._unpublished.set_function(lambda: desk.counts().unpublished)
+        self._oldest.set_function(desk.oldest_seconds)

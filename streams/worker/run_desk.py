@@ -1,0 +1,184 @@
+"""The process of the review desk."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
+from typing import Final
+
+import structlog
+
+from schemas import Codec, RegistryUnreachable, Review
+from streams.delivery.publisher import Publisher
+from streams.desk.decisions import DecisionStore
+from streams.desk.desk import Desk
+from streams.desk.desk_follower import DeskFollower
+from streams.desk.desk_metrics import DeskMetrics
+from streams.desk.desk_pages import MAX_FORM_BYTES, DeskPages
+from streams.desk.desk_state import DeskState
+from streams.desk.review_publishing import ReviewPublishing
+from streams.desk.sessions import Sessions, session_key
+from streams.documents.store_file import lock_directory
+from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
+from streams.kafka.schema_topic import create_codec
+from streams.kafka.topics import Topics, check_topics, message_limits, refuse_wrong_topics
+from streams.observability.failures import InfrastructureFailure
+from streams.observability.health import Health
+from streams.observability.logs import configure_logging
+from streams.observability.tracing import otel_resource, otel_setup_errors
+from streams.settings import InvalidSettings, Settings
+from streams.web import create_web_app, page_url, serve
+from streams.worker.process_lifetime import (
+    end_process,
+    failed_start,
+    failure_callback,
+    send_heartbeats,
+    stop_signals,
+    wait_for_first,
+    watchdog,
+)
+from streams.worker.worker_metrics import metric_readers
+
+log = structlog.get_logger(__name__)
+
+#: At the end, Kafka has so long to take what is decided; the rest is published at the next start.
+_END_SECONDS: Final = 10.0
+_METRICS_END_SECONDS: Final = 2.0
+
+
+def run_desk(settings: Settings) -> int:
+    """Serve the desk until asked to stop; returns the exit code, 0 for a clean stop.
+
+    Raises, where log lines are text for a person:
+        InvalidSettings: something is set up wrong, such as a desk for everybody, or a port that is taken.
+        ServiceUnreachable: Kafka or the schema registry does not answer at the start.
+    """
+    configure_logging(settings.log)
+    try:
+        asyncio.run(_run(settings))
+    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+        failed = failed_start(failure, settings.log)
+        log.critical("desk_failed", reason=str(failed), exit_code=failed.exit_code)
+        return failed.exit_code
+    return 0
+
+
+async def _run(settings: Settings) -> None:
+    if settings.desk.lacks_access_control:
+        raise InvalidSettings(
+            f"desk.host {settings.desk.host} needs desk.token, or desk.user_header behind a trusted proxy"
+        )
+    stopping = stop_signals(_tell_stop)
+    health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async with AsyncExitStack() as stack:
+        metrics = stack.enter_context(_open_metrics(settings))
+        desk, state, key = stack.enter_context(_open_desk(settings))
+        metrics.watch(desk, health)
+        beating = asyncio.create_task(send_heartbeats(health), name="heartbeat")
+        stack.callback(beating.cancel)
+        stack.enter_context(watchdog(health, settings.health.check_interval_seconds, _end_at_once))
+        pages = create_web_app(health, metrics.registry, max_request_bytes=MAX_FORM_BYTES)
+        DeskPages(desk, Sessions(key), settings.desk).add_to(pages)
+        port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
+        log.info("desk_starts", port=port)
+        codec = await _checked_codec(settings)
+        publishing = await stack.enter_async_context(_open_publishing(settings, desk, codec, metrics))
+        follower = DeskFollower(settings.kafka, codec, state, desk)
+        for work in (follower.run(), publishing.run()):
+            await stack.enter_async_context(_running(work, failed))
+        health.add_impairment_check(lambda: f"Kafka: {desk.problem}" if desk.problem else None)
+        health.set_waiting_for("the verdicts and reviews")
+        await wait_for_first(stopping.wait(), failed, _caught_up(desk))
+        if desk.caught_up and not stopping.is_set():
+            health.set_waiting_for(None)
+            log.info("desk_ready", address=page_url(settings.desk.host, port))
+        await wait_for_first(stopping.wait(), failed)
+        health.set_waiting_for("the end")
+    if failed.done():
+        failed.result()
+    log.info("desk_stopped")
+
+
+@contextmanager
+def _open_metrics(settings: Settings) -> Iterator[DeskMetrics]:
+    with otel_setup_errors():
+        metrics = DeskMetrics(otel_resource(settings.kafka), metric_readers(settings.telemetry))
+    try:
+        yield metrics
+    finally:
+        metrics.close(_METRICS_END_SECONDS)
+
+
+@contextmanager
+def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
+    """Open what the desk stores; raises InvalidSettings, InfrastructureFailure."""
+    folder = settings.desk.store
+    with lock_directory(folder, "desk.lock", "desk.store"):
+        state = DeskState(folder)
+        try:
+            decisions = DecisionStore(folder)
+            try:
+                yield Desk(state, decisions, settings), state, session_key(folder)
+            finally:
+                decisions.close()
+        finally:
+            state.close()
+
+
+async def _checked_codec(settings: Settings) -> Codec:
+    topics = Topics(settings.kafka.topic_prefix)
+    used = (topics.review, topics.blocked, topics.reviews, topics.schemas)
+    checks = await check_topics(settings, any_partitions=True)
+    refuse_wrong_topics([each for each in checks if each.spec.name in used])
+    codec = create_codec(settings)
+    await codec.prepare(Review)
+    return codec
+
+
+@asynccontextmanager
+async def _open_publishing(
+    settings: Settings, desk: Desk, codec: Codec, metrics: DeskMetrics
+) -> AsyncIterator[ReviewPublishing]:
+    """Open what publishes reviews; at the end, what could still be undone is published too."""
+    limit = message_limits(settings).input
+    async with open_producer(settings.kafka, max_request_size=limit) as producer:
+        publisher = Publisher(producer, settings.kafka.delivery_timeout_seconds)
+        topic = Topics(settings.kafka.topic_prefix).reviews
+        publishing = ReviewPublishing(desk, codec, publisher, topic, metrics.reviews.add)
+        try:
+            yield publishing
+        finally:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await publishing.publish_due(at_once=True)
+
+
+@asynccontextmanager
+async def _running(work: Coroutine[None, None, None], failed: asyncio.Future[None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    task.add_done_callback(failure_callback(partial(_fail, failed)))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _caught_up(desk: Desk) -> None:
+    while not desk.caught_up:
+        await desk.changes.next.wait()
+
+
+def _fail(failed: asyncio.Future[None], failure: BaseException) -> None:
+    if not failed.done():
+        failed.set_exception(failure)
+
+
+def _end_at_once(failure: InfrastructureFailure) -> None:
+    log.critical("desk_ends", reason=str(failure), exit_code=failure.exit_code)
+    end_process(failure.exit_code)
+
+
+def _tell_stop(name: str) -> None:
+    log.info("desk_stops", signal=name)

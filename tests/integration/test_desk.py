@@ -1,0 +1,166 @@
+"""The review desk as a process on a real Kafka: from a held verdict to the review of a person."""
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas import Codec, Review
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.desk import DeskProcess, Reviewer, held, publish, reviews
+from tests.support.records import Outgoing, produce
+from tests.support.reviews import a_review
+
+
+@pytest.fixture
+def desk(topics: Topics, settings: Settings, tmp_path: Path) -> Iterator[DeskProcess]:
+    with DeskProcess(settings, tmp_path) as process:
+        process.wait_ready()
+        yield process
+
+
+async def soon(found: Callable[[], object], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.02)
+
+
+async def published(settings: Settings, number: int) -> list[Review]:
+    """Return the reviews once there are so many."""
+    async with asyncio.timeout(20):
+        while len(found := await reviews(settings)) < number:  # noqa: ASYNC110 - another process publishes
+            await asyncio.sleep(0.1)
+    return found
+
+
+async def test_a_held_answer_is_on_the_screen_within_a_second_and_each_decision_is_a_review(
+    desk: DeskProcess, settings: Settings
+) -> None:
+    with Reviewer(desk.address) as kim:
+        assert "No answer waits." in kim.look()
+        await publish(settings, [held(1)])
+        written = time.monotonic()
+        await soon(lambda: "Answer 1." in kim.look())
+        assert time.monotonic() - written < 1
+        await publish(settings, [held(2), held(3)])
+        kim.decide("send", rating="5", comment="fine")
+        await soon(lambda: "Answer 2." in kim.look())
+        kim.decide("edit", text="Better.\r\nMuch.")
+        await soon(lambda: "Answer 3." in kim.look())
+        kim.decide("reject")
+        found = {each.verdict_id: each for each in await published(settings, 3)}
+    outcomes = {each.outcome: (each.text, each.rating, each.comment) for each in found.values()}
+    assert outcomes == {
+        "send": (None, 5, "fine"),
+        "send_edited": ("Better.\nMuch.", None, None),
+        "reject": (None, None, None),
+    }
+    assert {each.reviewer for each in found.values()} == {"kim"}
+    assert (found["v-1"].answer_id, found["v-1"].conversation_id, found["v-1"].source) == (
+        "a-1",
+        "c-1",
+        "desk",
+    )
+    with Reviewer(desk.address) as kim:
+        assert "No answer waits." in kim.look()
+    assert "Answer 1." not in desk.log
+
+
+async def test_two_reviewers_never_have_one_answer(desk: DeskProcess, settings: Settings) -> None:
+    await publish(settings, [held(1), held(2)])
+    with Reviewer(desk.address) as kim, Reviewer(desk.address, "alex") as alex:
+        await soon(lambda: kim.look() and kim.shown)
+        await soon(lambda: alex.look() and alex.shown)
+        assert {kim.shown, alex.shown} == {"v-1", "v-2"}
+        assert "Another reviewer has this answer." in kim.decide("send", alex.shown)
+        kim.decide("next")
+        assert kim.shown == "v-1"  # there is no other one
+        alex.decide("send")
+        assert [each.reviewer for each in await published(settings, 1)] == ["alex"]
+
+
+async def test_a_decision_can_be_undone_before_it_is_published(
+    topics: Topics, settings: Settings, tmp_path: Path
+) -> None:
+    await publish(settings, [held(1)])
+    with DeskProcess(settings, tmp_path, undo_seconds=30) as desk:
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim:
+            kim.look()
+            assert kim.shown == "v-1"
+            assert "can be undone" in kim.decide("send")
+            assert kim.shown is None
+            kim.undo()
+            assert kim.shown == "v-1"
+            kim.decide("reject")
+        assert await reviews(settings) == []
+        assert desk.terminate() == 0  # a clean stop publishes what could still be undone
+    assert [each.outcome for each in await reviews(settings)] == ["reject"]
+
+
+async def test_a_killed_desk_publishes_what_was_decided_and_rebuilds_a_lost_state(
+    topics: Topics, settings: Settings, tmp_path: Path
+) -> None:
+    await publish(settings, [held(n) for n in range(6)])
+    with DeskProcess(settings, tmp_path, undo_seconds=2) as desk:
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim:
+            kim.look()
+            for _ in range(4):
+                kim.decide("send")
+        desk.kill()
+        (tmp_path / "desk" / "state.sqlite3").unlink()  # with all that was read
+        desk.start()
+        desk.wait_ready()
+        found = await published(settings, 4)
+        assert len({each.review_id for each in found}) == 4
+        assert {each.verdict_id for each in found} == {"v-0", "v-1", "v-2", "v-3"}
+        desk.kill()
+        desk.start()
+        desk.wait_ready()
+        with Reviewer(desk.address, "alex") as alex:
+            alex.look()
+            assert alex.shown == "v-5"  # kim's lease of v-4 goes on
+        desk.kill()
+        shutil.rmtree(tmp_path / "desk")
+        desk.start()
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim:
+            kim.look()
+            assert kim.shown == "v-4"
+    assert len(await reviews(settings)) == 4
+
+
+async def test_what_another_tool_decided_is_gone_from_the_desk(desk: DeskProcess, settings: Settings) -> None:
+    await publish(settings, [held(1), held(2, decision="blocked"), held(3)])
+    topic, codec = Topics(settings.kafka.topic_prefix).reviews, Codec()
+    review = a_review(verdict_id="v-1", conversation_id="c-1", outcome="send")
+    with Reviewer(desk.address) as kim:
+        await soon(lambda: kim.look() and kim.shown == "v-1")
+        await produce(settings.kafka, topic, [Outgoing(codec.encode(review), b"c-1")])
+        await soon(lambda: kim.look() and kim.shown == "v-3")
+        assert "Question 2?" in kim.look("/blocked")
+        kim.look("/?answer=v-2")
+        assert kim.shown == "v-2"
+        kim.decide("reject")
+        assert "Question 2?" not in kim.look("/blocked")
+
+
+async def test_forms_of_others_are_refused(desk: DeskProcess, settings: Settings) -> None:
+    await publish(settings, [held(1)])
+    with Reviewer(desk.address) as kim:
+        await soon(lambda: kim.look() and kim.shown)
+        assert "not of this session" in kim.post("/decide", form_token="x", verdict_id="v-1", action="send")
+        other = kim._client.post("/decide", headers={"Sec-Fetch-Site": "cross-site"})
+        assert other.status_code == 403
+        rebound = kim._client.get("/", headers={"Host": "evil.example"})
+        assert rebound.status_code == 403
+        assert kim._client.get("/healthz").status_code == 200
+        page = kim._client.get("/")
+        assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+    assert await reviews(settings) == []

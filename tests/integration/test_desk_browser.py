@@ -1,0 +1,80 @@
+"""The review desk in a real browser, by keyboard alone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.support.chromium import chromium, opened
+from tests.support.desk import DeskProcess, held, publish, reviews
+from tests.support.pages import with_claims
+
+expect.set_options(timeout=30_000)
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">\u202e"
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as started:
+        yield started
+
+
+async def test_three_answers_are_decided_by_keyboard_alone(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    answer = f"Click Save. It costs 50 euro. It is blue. {HOSTILE}"
+    marked = with_claims(
+        held(1, answer=answer),
+        ("supported", "Click Save."),
+        ("contradicted", "It costs 50 euro."),
+        ("not_found", "It is blue."),
+        passage=f"It costs 40 euro. {HOSTILE}",
+    )
+    with DeskProcess(settings, tmp_path, undo_seconds=2) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as watched:
+            page = watched.page
+            await page.keyboard.type("Kim")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".empty")).to_have_text("No answer waits.")
+            await publish(settings, [marked])  # comes without a reload
+            await expect(page.locator("mark.contradicted")).to_contain_text("It costs 50 euro.")
+            await expect(page.locator("mark.not_found")).to_contain_text("It is blue.")
+            await expect(page.locator("#claim-2 blockquote")).to_contain_text("It costs 40 euro.")
+            await expect(page.locator(".answer")).to_contain_text("⟨U+202E⟩")
+            await publish(settings, [held(2), held(3)])
+            await expect(page.locator("#waiting")).to_have_text("3")
+            await page.screenshot(path=tmp_path / "desk.png", full_page=True)
+
+            await page.keyboard.press("2")
+            await page.keyboard.press("r")
+            await expect(page.locator(".answer")).to_have_text("Answer 2.")
+            await page.keyboard.press("s")
+            await expect(page.locator(".answer")).to_have_text("Answer 3.")
+            await page.keyboard.press("u")
+            await expect(page.locator(".answer")).to_have_text("Answer 2.")
+            await page.keyboard.press("s")
+            await expect(page.locator(".answer")).to_have_text("Answer 3.")
+            await page.keyboard.press("e")
+            await page.keyboard.press("Control+A")
+            await page.keyboard.type("Corrected: s, r and n are letters.")
+            await page.keyboard.press("Control+Enter")
+            await expect(page.locator(".empty")).to_have_text("No answer waits.")
+            await expect(page.locator(".decisions")).to_contain_text("can be undone")
+            async with asyncio.timeout(20):
+                while len(found := await reviews(settings)) < 3:  # noqa: ASYNC110 - another process publishes
+                    await asyncio.sleep(0.1)
+            await expect(page.locator("[data-status=undoable], [data-status=publishing]")).to_have_count(0)
+            assert await page.title() != "owned"
+        assert watched.complaints == []
+        assert all(request.startswith(desk.address) for request in watched.requests)
+    decided = {each.verdict_id: (each.outcome, each.rating, each.text) for each in found}
+    assert decided == {
+        "v-1": ("reject", 2, None),
+        "v-2": ("send", None, None),
+        "v-3": ("send_edited", None, "Corrected: s, r and n are letters."),
+    }

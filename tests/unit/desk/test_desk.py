@@ -1,0 +1,191 @@
+"""Leases and decisions, with a clock that the test moves."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from schemas import Verdict
+from streams.desk.decisions import DecisionStatus, DecisionStore
+from streams.desk.desk import Choice, Desk, Refusal, Session
+from streams.desk.desk_state import DeskRecord, DeskState
+from streams.settings import Settings
+from tests.support.clock import Clock
+from tests.support.reviews import a_review
+from tests.support.verdicts import any_verdict
+from tests.support.workers import changed
+
+KIM, ALEX = Session("s-kim", "Kim"), Session("s-alex", "Alex")
+SEND = Choice("send")
+NOW = 1_772_450_000.0
+
+
+class Desks:
+    """A desk, and the same one again after a crash."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = Clock(NOW)
+        self._folder = folder
+        self._open()
+
+    def _open(self) -> None:
+        values = {"undo_seconds": 5, "lease_seconds": 60, "in_time_seconds": 3600}
+        self.state, self.decisions = DeskState(self._folder), DecisionStore(self._folder, self.clock)
+        self.desk = Desk(self.state, self.decisions, changed(Settings(), desk=values), self.clock)
+        self.desk.caught_up = True
+
+    def hold(self, *numbers: int, age: float = 600) -> None:
+        for number in numbers:
+            self.state.apply([DeskRecord(0, number, a_verdict(number, self.clock.now - age))], {})
+
+    def restart(self) -> None:
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        self.state.close()
+        self.decisions.close()
+
+
+def a_verdict(number: int, produced: float) -> Verdict:
+    at = datetime.fromtimestamp(produced + number, UTC)
+    return any_verdict(verdict_id=f"v-{number}", answer=f"Answer {number}.", produced_at=at)
+
+
+@pytest.fixture
+def desks(tmp_path: Path) -> Iterator[Desks]:
+    made = Desks(tmp_path)
+    yield made
+    made.close()
+
+
+def current(desks: Desks, session: Session) -> str | None:
+    found = desks.desk.current(session)
+    return found.verdict_id if found else None
+
+
+def test_the_oldest_that_can_be_in_time_comes_first_and_then_late_ones(desks: Desks) -> None:
+    desks.hold(1, age=7200)
+    desks.hold(2, 3)
+    assert current(desks, KIM) == current(desks, KIM) == "v-2"
+    assert current(desks, ALEX) == "v-3"
+    assert current(desks, Session("s-3", "Sam")) == "v-1"
+    assert current(desks, Session("s-4", "Robin")) is None
+
+
+def test_a_lease_ends_by_its_time_or_its_session_and_survives_a_crash(desks: Desks) -> None:
+    desks.hold(1)
+    assert current(desks, KIM) == "v-1"
+    desks.restart()
+    assert current(desks, ALEX) is None
+    assert desks.desk.decide("v-1", ALEX, SEND) is Refusal.TAKEN
+    desks.clock.now += 61
+    assert current(desks, ALEX) == "v-1"
+    desks.desk.leave(ALEX)
+    assert current(desks, KIM) == "v-1"
+
+
+def test_next_gives_every_other_answer_first(desks: Desks) -> None:
+    desks.hold(1, 2)
+    assert current(desks, KIM) == "v-1"
+    desks.desk.skip("v-1", KIM)
+    assert current(desks, KIM) == "v-2"
+    assert current(desks, ALEX) == "v-1"
+    desks.desk.leave(ALEX)
+    desks.desk.skip("v-2", KIM)
+    assert current(desks, KIM) == "v-1"
+
+
+def test_a_decision_can_be_undone_by_its_session_until_it_is_due(desks: Desks) -> None:
+    desks.hold(1)
+    assert desks.desk.decide("v-1", KIM, SEND) is None
+    assert desks.desk.decide("v-1", KIM, SEND) is Refusal.GONE
+    assert current(desks, ALEX) is None
+    (stored,) = desks.desk.decisions_of(KIM)
+    assert (stored.status, desks.desk.take_due()) == (DecisionStatus.UNDOABLE, [])
+    assert desks.desk.undo(stored.review_id, ALEX) is None
+    assert desks.desk.undo(stored.review_id, KIM) == "v-1"
+    assert current(desks, KIM) == "v-1"
+    desks.desk.decide("v-1", KIM, SEND)
+    (stored,) = desks.desk.decisions_of(KIM)
+    desks.clock.now += 5
+    assert desks.desk.undo(stored.review_id, KIM) is None
+    assert [each.review_id for each in desks.desk.take_due()] == [stored.review_id]
+
+
+def test_a_crash_at_any_moment_repeats_the_same_review_and_loses_none(desks: Desks) -> None:
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.restart()
+    desks.clock.now += 5
+    (due,) = desks.desk.take_due()
+    desks.restart()  # sent or not: nobody knows
+    assert desks.desk.take_due() == [due]
+    desks.desk.acknowledge(due.review_id)
+    desks.restart()
+    assert desks.desk.take_due() == []
+    assert current(desks, ALEX) is None  # not read back yet
+    desks.state.apply([DeskRecord(0, 0, due)], {})
+    desks.desk.settle()
+    assert desks.desk.decisions_of(KIM) == []
+
+
+def test_nothing_is_published_or_given_out_before_the_topics_are_read(desks: Desks) -> None:
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.clock.now += 5
+    desks.desk.caught_up = False
+    assert desks.desk.take_due() == []
+    assert current(desks, KIM) is None
+    assert desks.desk.decide("v-1", KIM, SEND) is Refusal.NOT_READY
+
+
+def test_a_decision_that_came_second_is_not_published(desks: Desks) -> None:
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.state.apply([DeskRecord(0, 0, a_review(verdict_id="v-1", outcome="reject"))], {})
+    assert desks.desk.take_due(at_once=True) == []
+
+
+def test_an_edited_text_is_sent_unless_it_is_the_answer_or_nothing(desks: Desks) -> None:
+    desks.hold(1, 2)
+    for text, refusal in ((None, Refusal.EMPTY), (" ", Refusal.EMPTY), ("x" * 2_000_000, Refusal.TOO_LARGE)):
+        assert desks.desk.decide("v-1", KIM, Choice("send_edited", text=text)) is refusal
+    desks.desk.decide("v-1", KIM, Choice("send_edited", text="Answer 1.", rating=4, comment="ok"))
+    desks.desk.decide("v-2", KIM, Choice("send_edited", text="Other."))
+    first, second = desks.desk.take_due(at_once=True)
+    assert (first.outcome, first.text, first.rating, first.comment) == ("send", None, 4, "ok")
+    assert (second.outcome, second.text, second.reviewer) == ("send_edited", "Other.", "Kim")
+
+
+def test_counts_leave_out_what_was_decided_here(desks: Desks) -> None:
+    desks.hold(1, 2)
+    blocked = replace(a_verdict(3, NOW), decision="blocked")
+    desks.state.apply([DeskRecord(0, 3, blocked)], {})
+    desks.desk.decide("v-1", KIM, SEND)
+    counts = desks.desk.counts()
+    assert (counts.waiting, counts.blocked, counts.unpublished) == (1, 1, 1)
+    desks.desk.decide("v-3", KIM, Choice("reject"))
+    assert desks.desk.blocked(10) == []
+    assert desks.desk.counts().blocked == 0
+
+
+def test_decisions_about_another_cluster_are_set_aside(desks: Desks) -> None:
+    desks.desk.restart("one", rebuilt=True)
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.desk.restart("one", rebuilt=False)
+    assert len(desks.desk.decisions_of(KIM)) == 1
+    desks.desk.restart("other", rebuilt=True)
+    assert desks.desk.take_due(at_once=True) == []
+
+
+def test_a_repeat_is_published_after_a_rebuild(desks: Desks) -> None:
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    (due,) = desks.desk.take_due(at_once=True)
+    desks.desk.acknowledge(due.review_id)
+    desks.desk.restart("one", rebuilt=True)
+    assert desks.desk.take_due() == [due]

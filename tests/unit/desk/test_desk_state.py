@@ -1,0 +1,138 @@
+"""The state of the desk is a function of its topics: any order of reading them gives the same."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from aiokafka import TopicPartition
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import Review, Verdict
+from streams.desk.desk_state import DATABASE_NAME, DeskRecord, DeskState, is_final
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import TopicSnapshot
+from tests.support.reviews import a_review
+from tests.support.verdicts import any_verdict
+
+TOPICS = ("verdicts.review", "verdicts.blocked", "reviews")
+IDENTITIES = tuple(TopicIdentity("cluster", topic, f"id-{topic}") for topic in TOPICS)
+Value = Verdict | Review
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[DeskState]:
+    opened = DeskState(tmp_path)
+    yield opened
+    opened.close()
+
+
+def verdict(number: int, decision: str = "review", answer: str = "So.") -> Verdict:
+    return any_verdict(verdict_id=f"v-{number}", decision=decision, answer=answer)
+
+
+def review(number: int, outcome: str, review_id: str = "r-1", text: str | None = None) -> Review:
+    return a_review(verdict_id=f"v-{number}", outcome=outcome, review_id=review_id, text=text)
+
+
+NUMBERS = st.integers(0, 3)
+OUTCOMES = st.sampled_from(["send", "send_edited", "reject", "expired", "none", "unheard of"])
+REVIEWS = st.builds(
+    review, NUMBERS, OUTCOMES, st.sampled_from(["r-1", "r-2"]), st.sampled_from([None, "Text."])
+)
+LOGS = st.fixed_dictionaries(
+    {
+        (topic, partition): st.lists(values, max_size=4)
+        for partition in range(2)
+        for topic, values in (
+            ("verdicts.review", st.builds(verdict, NUMBERS, st.just("review"), st.sampled_from("AB"))),
+            ("verdicts.blocked", st.builds(verdict, NUMBERS, st.just("blocked"), st.sampled_from("AB"))),
+            ("reviews", REVIEWS),
+        )
+    }
+)
+
+
+def expected(logs: dict[tuple[str, int], list[Any]]) -> dict[str, Any]:
+    """Count what the topics say, one after the other."""
+    outcomes: dict[str, tuple[str, str]] = {}
+    for partition in range(2):
+        for each in logs["reviews", partition]:
+            if is_final(each):
+                outcomes.setdefault(each.verdict_id, (each.outcome, each.review_id))
+    held: dict[str, Verdict] = {}
+    for topic in ("verdicts.review", "verdicts.blocked"):
+        for partition in range(2):
+            for each in logs[topic, partition]:
+                if each.verdict_id not in outcomes:
+                    held.setdefault(each.verdict_id, each)
+    return {f"v-{n}": (held.get(f"v-{n}"), outcomes.get(f"v-{n}")) for n in range(4)}
+
+
+@given(LOGS, st.data())
+def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
+    logs: dict[tuple[str, int], list[Value]], data: st.DataObject
+) -> None:
+    order = [key for key, values in logs.items() for _ in values]
+    done = dict.fromkeys(logs, 0)
+    with TemporaryDirectory() as folder:
+        state = DeskState(Path(folder))
+        state.reset(IDENTITIES)
+        batch: list[DeskRecord] = []
+        for key in data.draw(st.permutations(order)):
+            batch.append(DeskRecord(key[1], done[key], logs[key][done[key]]))
+            done[key] += 1
+            if data.draw(st.booleans()):
+                state.apply(batch, {TopicPartition(*key): done[key] for key in done})
+                batch = []
+                if data.draw(st.booleans()):
+                    state.close()
+                    state = DeskState(Path(folder))
+        state.apply(batch, {TopicPartition(*key): done[key] for key in done})
+        found = {f"v-{n}": (state.held(f"v-{n}"), state.outcome(f"v-{n}")) for n in range(4)}
+        held = [each for each, _ in found.values() if each]
+        assert state.count(blocked=True) == sum(each.decision == "blocked" for each in held)
+        assert state.next_offsets() == {TopicPartition(*key): len(values) for key, values in logs.items()}
+        state.close()
+    assert found == expected(logs)
+
+
+def snapshot(
+    ends: int = 5, identities: Sequence[TopicIdentity] = IDENTITIES, begins: int = 0
+) -> TopicSnapshot:
+    places = [TopicPartition(each.topic, 0) for each in identities]
+    return TopicSnapshot(tuple(identities), dict.fromkeys(places, begins), dict.fromkeys(places, ends), 0)
+
+
+def test_a_state_of_other_topics_is_rebuilt(state: DeskState) -> None:
+    assert state.rebuild_reason(snapshot()) == "new"
+    state.reset(IDENTITIES)
+    assert state.rebuild_reason(snapshot()) is None
+    state.apply([], {TopicPartition("reviews", 0): 3})
+    assert state.rebuild_reason(snapshot()) is None
+    assert state.rebuild_reason(snapshot(ends=2)) == "offset_out_of_range"
+    assert state.rebuild_reason(snapshot(begins=4)) == "offset_out_of_range"
+    other = [each._replace(cluster_id="other") for each in IDENTITIES]
+    assert state.rebuild_reason(snapshot(identities=other)) == "another_topic"
+    recreated = [*IDENTITIES[:2], IDENTITIES[2]._replace(topic_id="new")]
+    assert state.rebuild_reason(snapshot(identities=recreated)) == "another_topic"
+
+
+def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
+    state = DeskState(tmp_path)
+    state.reset(IDENTITIES)
+    state.close()
+    (tmp_path / DATABASE_NAME).write_bytes(b"no database" * 100)
+    state = DeskState(tmp_path)
+    assert state.rebuild_reason(snapshot()) == "new"
+    state.close()
+    assert (tmp_path / "state.set-aside.sqlite3").exists()
+
+
+def test_the_text_of_a_decided_answer_is_deleted(state: DeskState, tmp_path: Path) -> None:
+    state.apply([DeskRecord(0, 0, verdict(1, answer="Zwaluwstaart"))], {})
+    state.apply([DeskRecord(0, 0, review(1, "send"))], {})
+    state.close()
+    assert not any(b"Zwaluwstaart" in each.read_bytes() for each in tmp_path.iterdir())
