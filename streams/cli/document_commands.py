@@ -1,7 +1,7 @@
 """`truthgate documents` and `truthgate publish-documents`: list, show, publish and delete documents."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
@@ -340,4 +340,7 @@ async def _delete(document_ids: Sequence[str], settings: Settings, errors: Input
         headers = event_headers(document_id, "KnowledgeDocument.deleted", _SOURCE)
         return OutgoingRecord(topic, document_id.encode(), None, headers)
 
-    await send_all(settings, topic, [(each, each) for each in document_ids], tombstone, errors)
+    async def open_outgoing() -> Callable[[str], OutgoingRecord]:
+        return tombstone
+
+    await send_all(settings, topic, [(each, each) for each in document_ids], open_outgoing, errors)

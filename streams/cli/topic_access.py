@@ -1,7 +1,7 @@
 """Topics from a command: reading, by time ranges and through outages, and sending with acknowledgement."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -253,10 +253,13 @@ async def send_all(
     settings: Settings,
     topic: str,
     items: Located[T],
-    outgoing: Callable[[T], OutgoingRecord],
+    open_outgoing: Callable[[], Awaitable[Callable[[T], OutgoingRecord]]],
     errors: InputErrors,
 ) -> int:
-    """Send all items to a topic, report refused ones, return how many were sent; raises as open_sender."""
+    """Send all items to a topic, report refused ones, return how many were sent; raises as open_sender.
+
+    ``open_outgoing`` is awaited when the topic is known to exist, and returns what makes a record.
+    """
     sent = 0
 
     def settle(location: SourceLocation, refusal: BadAnswer | None) -> None:
@@ -267,6 +270,7 @@ async def send_all(
 
     source = items if isinstance(items, AsyncGenerator) else aiter_in_thread(items)
     async with open_sender(settings, topic) as sender, aclosing(source) as located:
+        outgoing = await open_outgoing()
         async for location, item in located:
             try:
                 record = outgoing(item)
@@ -283,7 +287,8 @@ async def publish(
     """Send answers or documents to their topic, as :func:`send_all` does. Raises RegistryUnreachable, too."""
     topics = Topics(settings.kafka.topic_prefix)
     topic = topics.answers if record_type is ChatbotAnswer else topics.documents
-    return await send_all(settings, topic, items, await open_encoder(settings, record_type, source), errors)
+    encoder = partial(open_encoder, settings, record_type, source)
+    return await send_all(settings, topic, items, encoder, errors)
 
 
 async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> None:

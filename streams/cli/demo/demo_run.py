@@ -192,14 +192,17 @@ async def _wait_until_ready(port: int, worker: WorkerProcess) -> None:
 
 
 async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float, board: DemoBoard) -> None:
-    encoded = await open_encoder(settings, ChatbotAnswer, _SOURCE)
+    async def open_outgoing() -> Callable[[ChatbotAnswer | None], OutgoingRecord]:
+        encoded = await open_encoder(settings, ChatbotAnswer, _SOURCE)
 
-    def outgoing(answer: ChatbotAnswer | None) -> OutgoingRecord:
-        if answer is not None:
-            return encoded(replace(answer, produced_at=datetime.now(UTC)))  # rates depend on this time
-        whole = encoded(answers[0])
-        headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
-        return replace(whole, key=b"broken", value=(whole.value or b"")[:40], headers=headers)
+        def outgoing(answer: ChatbotAnswer | None) -> OutgoingRecord:
+            if answer is not None:
+                return encoded(replace(answer, produced_at=datetime.now(UTC)))  # rates depend on this time
+            whole = encoded(answers[0])
+            headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
+            return replace(whole, key=b"broken", value=(whole.value or b"")[:40], headers=headers)
+
+        return outgoing
 
     async def paced() -> AsyncGenerator[tuple[str, ChatbotAnswer | None], None]:
         loop, count = asyncio.get_running_loop(), _ANSWERS_BEFORE_BROKEN
@@ -211,7 +214,7 @@ async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float,
             board.sent += 1
 
     topic = Topics(settings.kafka.topic_prefix).answers
-    await send_all(settings, topic, paced(), outgoing, InputErrors("sample"))
+    await send_all(settings, topic, paced(), open_outgoing, InputErrors("sample"))
 
 
 async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
