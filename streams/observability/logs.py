@@ -7,6 +7,7 @@ quote them. Our own lines contain only intended values.
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final
@@ -183,10 +184,18 @@ def configure_logging(settings: LogSettings) -> None:
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
     logging.captureWarnings(capture=True)
+    threading.excepthook = _log_thread_failure
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
     for name in _SILENT:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
+    """Log an exception that ends a thread; Python's own hook would write a text with all that it quotes."""
+    if failure.exc_value is not None:
+        info = failure.exc_type, failure.exc_value, failure.exc_traceback
+        logging.getLogger("threading").error("A thread failed", exc_info=info)
 
 
 def add_trace_context(_: Any, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -126,6 +126,7 @@ async def test_pages_and_counts_agree_with_what_came_out(
         assert worker.get("/healthz") == (200, "ok\n")
         assert _counts(worker, "truthgate_ready") == {(): 0}
         worker.wait_ready()
+        assert _counts(worker, "truthgate_dead_letters_waiting") == {(): 0}
         records = [
             *(outgoing(answer, Codec()) for answer in answers),
             Outgoing(Codec().encode(keyless)),

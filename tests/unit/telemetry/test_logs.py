@@ -52,7 +52,7 @@ for report in (log.exception, logging.getLogger("elsewhere").exception):
 
 
 _LIBRARIES = """
-import asyncio, logging, sys
+import asyncio, logging, sys, threading
 from streams.settings import LogSettings
 from streams.observability.logs import configure_logging
 
@@ -83,6 +83,9 @@ try:
 except OSError:
     library.exception("no file")
 asyncio.run(main())
+thread = threading.Thread(target=inner)
+thread.start()
+thread.join()
 """
 
 _TRACED = """
@@ -159,6 +162,7 @@ def test_no_line_of_a_library_says_what_customers_write(form: str, is_json: bool
         "crashed: ValueError",
         "took <23 bytes> of help",
         "Task exception was never retrieved",
+        "A thread failed",
         "FileNotFoundError: [Errno 2] No such file or directory: 'lexicon'",
         "in inner",
     ):
