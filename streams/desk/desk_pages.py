@@ -27,10 +27,13 @@ _MAX_BLOCKED: Final = 100
 _MAX_DECISIONS: Final = 5
 _WRONG_TOKEN_SECONDS: Final = 1.0
 _NEWS_SECONDS: Final = 15.0
+#: While a long history is read there would be news for every batch.
+_NEWS_INTERVAL_SECONDS: Final = 0.1
 _HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "X-Frame-Options": "DENY",
 }
@@ -210,6 +213,7 @@ class DeskPages:
                 changed = self._desk.changes.next
                 news = await asyncio.to_thread(self._news, session, shown)
                 await stream.write(f"data: {json.dumps(news)}\n\n".encode())
+                await asyncio.sleep(_NEWS_INTERVAL_SECONDS)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), _NEWS_SECONDS)
         return stream
