@@ -202,11 +202,10 @@ class Desk:
         """Count the answers, without those that were decided here."""
         with self._lock:
             stored = self._decisions.all()
-            held = [verdict for each in stored if (verdict := self._state.held(each.verdict_id))]
-            blocked = sum(verdict.decision == "blocked" for verdict in held)
+            decided = [self._state.is_blocked(each.verdict_id) for each in stored]
             return DeskCounts(
-                self._state.count(blocked=False) - (len(held) - blocked),
-                self._state.count(blocked=True) - blocked,
+                self._state.count(blocked=False) - decided.count(False),
+                self._state.count(blocked=True) - decided.count(True),
                 sum(each.status is not DecisionStatus.ACKNOWLEDGED for each in stored),
             )
 

@@ -27,14 +27,21 @@ _MAX_BLOCKED: Final = 100
 _MAX_DECISIONS: Final = 5
 _WRONG_TOKEN_SECONDS: Final = 1.0
 _NEWS_SECONDS: Final = 15.0
+#: While a long history is read there would be news for every batch.
+_NEWS_INTERVAL_SECONDS: Final = 0.1
 _HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "X-Frame-Options": "DENY",
 }
-_ASSETS: Final = {"/desk.css": "text/css", "/desk.js": "text/javascript"}
+_ASSETS: Final = {
+    "/desk.css": ("streams.desk", "text/css"),
+    "/desk.js": ("streams.desk", "text/javascript"),
+    "/icon.svg": ("streams.web", "image/svg+xml"),
+}
 _WITHOUT_SESSION: Final = frozenset({"/healthz", "/readyz", "/metrics", "/login", *_ASSETS})
 _OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT}
 _TOO_LATE: Final = "late"
@@ -72,8 +79,8 @@ class DeskPages:
         """Add the routes, and what guards them."""
         pages.middlewares.append(self._guard)
         pages.on_response_prepare.append(_protect)
-        for path, content_type in _ASSETS.items():
-            body = (files(__package__) / "assets" / path[1:]).read_bytes()
+        for path, (package, content_type) in _ASSETS.items():
+            body = (files(package) / "assets" / path[1:]).read_bytes()
             pages.router.add_get(path, _asset(body, content_type))
         pages.router.add_get("/", self._show_answer)
         pages.router.add_get("/login", self._show_login)
@@ -206,6 +213,7 @@ class DeskPages:
                 changed = self._desk.changes.next
                 news = await asyncio.to_thread(self._news, session, shown)
                 await stream.write(f"data: {json.dumps(news)}\n\n".encode())
+                await asyncio.sleep(_NEWS_INTERVAL_SECONDS)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), _NEWS_SECONDS)
         return stream

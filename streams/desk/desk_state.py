@@ -170,6 +170,12 @@ class DeskState:
         row = self._reader.execute("SELECT verdict FROM held WHERE verdict_id = ?", (verdict_id,)).fetchone()
         return self._codec.decode(row[0], Verdict) if row else None
 
+    def is_blocked(self, verdict_id: str) -> bool | None:
+        """Return whether a verdict without a final outcome is blocked; None if there is no such verdict."""
+        query = "SELECT blocked FROM held WHERE verdict_id = ?"
+        row = self._reader.execute(query, (verdict_id,)).fetchone()
+        return bool(row[0]) if row else None
+
     def outcome(self, verdict_id: str) -> tuple[str, str] | None:
         """Return the final outcome of a verdict and the id of its review, or None."""
         query = "SELECT outcome, review_id FROM outcomes WHERE verdict_id = ?"

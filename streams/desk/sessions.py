@@ -62,7 +62,9 @@ class Sessions:
     def read(self, cookie: str) -> Session | None:
         """Return the session of a cookie, or None if it is not ours, or too old."""
         value, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(self._sign("session", value).encode(), signature.encode()):
+        if not hmac.compare_digest(
+            self._sign("session", value).encode(), signature.encode("utf-8", "surrogatepass")
+        ):
             return None
         session_id, started, name = value.split(".")
         if not 0 <= self._clock() - int(started) < SESSION_SECONDS:
@@ -75,7 +77,7 @@ class Sessions:
 
     def is_form_token(self, session: Session, token: str) -> bool:
         """Return whether a form is one of this session's."""
-        return hmac.compare_digest(self.form_token(session).encode(), token.encode())
+        return hmac.compare_digest(self.form_token(session).encode(), token.encode("utf-8", "surrogatepass"))
 
     def _sign(self, purpose: str, value: str) -> str:
         # A value that a client made up may have any character.

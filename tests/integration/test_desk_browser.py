@@ -59,6 +59,8 @@ async def test_three_answers_are_decided_by_keyboard_alone(
             await expect(page.locator(".answer")).to_have_text("Answer 2.")
             await page.keyboard.press("s")
             await expect(page.locator(".answer")).to_have_text("Answer 3.")
+            await page.get_by_label("Comment").press("Enter")  # decides nothing
+            await page.keyboard.press("Escape")
             await page.keyboard.press("e")
             await page.keyboard.press("Control+A")
             await page.keyboard.type("Corrected: s, r and n are letters.")

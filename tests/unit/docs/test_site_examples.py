@@ -56,7 +56,7 @@ def test_settings_that_are_shown_can_be_loaded(
     for name in os.environ.keys() - clean_environment().keys():
         monkeypatch.delenv(name)
     secret = tmp_path / "secret"
-    secret.write_text("s3cret", "utf-8")
+    secret.write_text("s3cret-of-16-and-more", "utf-8")
     file = tmp_path / "truthgate.toml"
     text = re.sub(r"/run/secrets/[\w-]+", str(secret), block.text)
     file.write_text(re.sub(r'"/etc/truthgate/[\w.-]+"', f'"{secret}"', text), "utf-8")

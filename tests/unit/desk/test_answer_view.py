@@ -1,0 +1,75 @@
+"""What the page shows of an answer, whatever is in it."""
+
+import time
+
+import pytest
+
+from schemas import VerdictEvidence, VerdictFeature
+from streams.desk.answer_view import show_invisible, view_answer, web_address
+from streams.desk.desk import Session
+from streams.desk.sessions import SESSION_SECONDS, Sessions, reviewer_name
+from tests.support.clock import Clock
+from tests.support.pages import with_claims
+from tests.support.verdicts import any_verdict
+
+
+def test_wrong_claims_are_marked_and_come_with_their_passage() -> None:
+    verdict = with_claims(
+        any_verdict(answer="Click Save. It costs 50 euro. It is blue."),
+        ("supported", "Click Save."),
+        ("contradicted", "It costs 50 euro."),
+        ("not_found", "It is blue."),
+        passage="It costs 40 euro.",
+    )
+    view = view_answer(verdict)
+    marks = [(part.text, part.mark, part.claim) for part in view.parts if part.mark]
+    assert marks == [
+        ("Click Save.", "supported", 1),
+        ("It costs 50 euro.", "contradicted", 2),
+        ("It is blue.", "not_found", 3),
+    ]
+    assert "".join(part.text for part in view.parts) == verdict.answer
+    assert [(each.number, each.title) for each in view.wrong] == [(2, "d-1"), (3, "d-1")]
+    assert [each.number for each in view.other] == [1]
+
+
+def test_a_huge_answer_with_thousands_of_spans_is_shown_whole_and_soon() -> None:
+    answer = "word " * 200_000
+    evidence = tuple(VerdictEvidence("unknown_number", "word", n * 5, n * 5 + 4) for n in range(10_000))
+    verdict = any_verdict(answer=answer, features=(VerdictFeature("numbers_known", 0.0, evidence),))
+    began = time.monotonic()
+    assert "".join(part.text for part in view_answer(verdict).parts) == answer
+    assert time.monotonic() - began < 2
+
+
+def test_characters_that_deceive_are_shown_as_their_code() -> None:
+    assert show_invisible("a\u202eb\u200bc\r\nd\te\x00") == "a⟨U+202E⟩b⟨U+200B⟩c\nd\te⟨U+0000⟩"
+
+
+@pytest.mark.parametrize(
+    "url", [None, "", "javascript:alert(1)", "data:text/html,x", "//host", "http://[", "ftp://x"]
+)
+def test_only_web_addresses_are_links(url: str | None) -> None:
+    assert web_address(url) is None
+    assert web_address("https://help.example/a") == "https://help.example/a"
+
+
+def test_a_session_is_ours_alone_and_ends() -> None:
+    clock = Clock(1_000_000)
+    sessions = Sessions(b"k" * 32, clock)
+    session, cookie = sessions.start("Kim Söderström")
+    assert sessions.read(cookie) == session
+    assert Sessions(b"x" * 32, clock).read(cookie) is None
+    for forged in ("", ".", "a.b.c.d", cookie[:-1] + "g", f"x{cookie}", "\udc80" + cookie):
+        assert sessions.read(forged) is None
+    assert sessions.is_form_token(session, sessions.form_token(session))
+    assert not sessions.is_form_token(Session("other", "Kim"), sessions.form_token(session))
+    assert not sessions.is_form_token(session, "\udc80")
+    clock.now += SESSION_SECONDS
+    assert sessions.read(cookie) is None
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 257, "a\u202eb", "a\x00"])
+def test_what_cannot_be_a_name_is_none(name: str) -> None:
+    assert reviewer_name(name) is None
+    assert reviewer_name("  Kim \n K. ") == "Kim K."
