@@ -1,5 +1,6 @@
 """A worker asks the verifier that its settings name, and does not start with one that cannot be opened."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,5 +69,6 @@ async def test_a_worker_with_a_folder_that_holds_no_verifier_ends_at_once_with_o
     with Worker(wrong, tmp_path) as worker:
         assert worker.wait() == 2
         told = f"no verifier can be opened in {empty}: model.onnx is missing"
-        assert [line for line in worker.log.splitlines() if told in line] == [f"truthgate: scoring: {told}"]
+        last = json.loads(worker.log.splitlines()[-1])
+        assert (last["event"], last["reason"]) == ("worker_failed", f"scoring: {told}")
         assert "Traceback" not in worker.log

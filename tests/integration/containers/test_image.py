@@ -229,4 +229,4 @@ def test_a_kafka_out_of_reach_is_one_line_and_exit_code_3(image: Image, bare: li
         *bare, f"--env=TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS={NOBODY}", image.id, check=False
     )
     assert done.code == EXIT_UNREACHABLE
-    assert done.errors.splitlines()[-1].startswith("truthgate: ")
+    assert json.loads(done.errors.splitlines()[-1])["event"] == "worker_failed"
