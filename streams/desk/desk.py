@@ -25,7 +25,7 @@ _MAX_SKIPPED: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ReviewerSession:
     """One browser of a reviewer: ``id`` is secret enough not to be guessed."""
 
     id: str
@@ -42,7 +42,7 @@ class Choice:
     comment: str | None = None
 
 
-class Refusal(StrEnum):
+class DecisionRefusal(StrEnum):
     """Why a decision is not taken; a code of the pages."""
 
     GONE = "gone"
@@ -107,7 +107,7 @@ class Desk:
         self._lock = threading.Lock()
         self._skipped: dict[str, set[str]] = {}
 
-    def current(self, session: Session) -> Verdict | None:
+    def current(self, session: ReviewerSession) -> Verdict | None:
         """Return the answer that a session has, else the next one, which it has from now on; or None."""
         with self._lock:
             if not self.caught_up:
@@ -120,12 +120,12 @@ class Desk:
                 return None
             return self._state.held(chosen)
 
-    def has_next(self, session: Session) -> bool:
+    def has_next(self, session: ReviewerSession) -> bool:
         """Return whether an answer is there that a session would get."""
         with self._lock:
             return self.caught_up and self._next(session) is not None
 
-    def _next(self, session: Session) -> str | None:
+    def _next(self, session: ReviewerSession) -> str | None:
         unavailable = self._decisions.unavailable()
         since = round((self._clock() - self._settings.in_time_seconds) * 1000)
         if skipped := self._skipped.get(session.id):
@@ -134,31 +134,31 @@ class Desk:
             skipped.clear()
         return self._state.next_held(since, unavailable)
 
-    def open(self, verdict_id: str, session: Session) -> Verdict | Refusal:
+    def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""
         with self._lock:
             if refusal := self._refusal(verdict_id, session):
                 return refusal
             verdict = self._state.held(verdict_id)
             if verdict is None or not self._lease(verdict_id, session):
-                return Refusal.GONE
+                return DecisionRefusal.GONE
             return verdict
 
-    def decide(self, verdict_id: str, session: Session, choice: Choice) -> Refusal | None:
+    def decide(self, verdict_id: str, session: ReviewerSession, choice: Choice) -> DecisionRefusal | None:
         """Store a decision; it is published when it can no longer be undone. Returns why not, or None."""
         with self._lock:
             if refusal := self._refusal(verdict_id, session):
                 return refusal
             verdict = self._state.held(verdict_id)
             if verdict is None:
-                return Refusal.GONE
+                return DecisionRefusal.GONE
             review = _review(verdict, session, choice, self._clock())
             if review.outcome == SEND_EDITED and not (review.text or "").strip():
-                return Refusal.EMPTY
+                return DecisionRefusal.EMPTY
             if len(self._codec.encode(review)) > self._max_bytes:
-                return Refusal.TOO_LARGE
+                return DecisionRefusal.TOO_LARGE
             if not self._decisions.store(review, session.id, self._settings.undo_seconds):
-                return Refusal.GONE
+                return DecisionRefusal.GONE
         log.info(
             "review_decided",
             review_id=review.review_id,
@@ -168,7 +168,7 @@ class Desk:
         )
         return None
 
-    def undo(self, review_id: str, session: Session) -> str | None:
+    def undo(self, review_id: str, session: ReviewerSession) -> str | None:
         """Undo a decision and give its answer back to the session; returns its verdict, or None: too late."""
         with self._lock:
             verdict_id = self._decisions.undo(review_id, session.id)
@@ -178,7 +178,7 @@ class Desk:
             log.info("review_undone", review_id=review_id, verdict_id=verdict_id, reviewer=session.reviewer)
         return verdict_id
 
-    def skip(self, verdict_id: str, session: Session) -> None:
+    def skip(self, verdict_id: str, session: ReviewerSession) -> None:
         """Give an answer back; the session gets it again after all others."""
         with self._lock:
             skipped = self._skipped.setdefault(session.id, set())
@@ -187,13 +187,13 @@ class Desk:
             skipped.add(verdict_id)
             self._decisions.release(session.id)
 
-    def leave(self, session: Session) -> None:
+    def leave(self, session: ReviewerSession) -> None:
         """Give back what a session has; it has ended."""
         with self._lock:
             self._decisions.release(session.id)
             self._skipped.pop(session.id, None)
 
-    def is_open(self, verdict_id: str, session: Session) -> bool:
+    def is_open(self, verdict_id: str, session: ReviewerSession) -> bool:
         """Return whether a session may still decide about an answer."""
         with self._lock:
             return self._refusal(verdict_id, session) is None and self._state.held(verdict_id) is not None
@@ -215,7 +215,7 @@ class Desk:
             decided = {each.verdict_id for each in self._decisions.all()}
             return [each for each in self._state.blocked(most) if each.verdict_id not in decided]
 
-    def decisions_of(self, session: Session) -> list[StoredDecision]:
+    def decisions_of(self, session: ReviewerSession) -> list[StoredDecision]:
         """Return the decisions of a session that were not read back yet, the newest first."""
         with self._lock:
             return self._decisions.all(session.id)
@@ -265,20 +265,20 @@ class Desk:
                 if outcome[1] != each.review_id:
                     log.warning("review_superseded", review_id=each.review_id, verdict_id=each.verdict_id)
 
-    def _refusal(self, verdict_id: str, session: Session) -> Refusal | None:
+    def _refusal(self, verdict_id: str, session: ReviewerSession) -> DecisionRefusal | None:
         if not self.caught_up:
-            return Refusal.NOT_READY
+            return DecisionRefusal.NOT_READY
         holder = self._decisions.holder(verdict_id)
         if holder not in (None, session.id):
-            return Refusal.TAKEN
+            return DecisionRefusal.TAKEN
         is_decided = holder is None and verdict_id in self._decisions.unavailable()
-        return Refusal.GONE if is_decided else None
+        return DecisionRefusal.GONE if is_decided else None
 
-    def _lease(self, verdict_id: str, session: Session) -> bool:
+    def _lease(self, verdict_id: str, session: ReviewerSession) -> bool:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)
 
 
-def _review(verdict: Verdict, session: Session, choice: Choice, now: float) -> Review:
+def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: float) -> Review:
     outcome, text = choice.outcome, None
     if outcome == SEND_EDITED:
         # Browsers write every line end in one way.

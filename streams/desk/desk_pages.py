@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from schemas import Verdict
 from streams.desk.answer_view import show_invisible, view_answer
-from streams.desk.desk import REJECT, SEND, Choice, Desk, Refusal, Session
+from streams.desk.desk import REJECT, SEND, Choice, DecisionRefusal, Desk, ReviewerSession
 from streams.desk.desk_state import SEND_EDITED
 from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, reviewer_name
 from streams.settings import DeskSettings
@@ -46,11 +46,11 @@ _WITHOUT_SESSION: Final = frozenset({"/healthz", "/readyz", "/metrics", "/login"
 _OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT}
 _TOO_LATE: Final = "late"
 _NOTICES: Final[Mapping[str, str]] = {
-    Refusal.GONE: "This answer is decided already.",
-    Refusal.TAKEN: "Another reviewer has this answer.",
-    Refusal.EMPTY: "There is no text to send.",
-    Refusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
-    Refusal.NOT_READY: "The desk is still reading its topics.",
+    DecisionRefusal.GONE: "This answer is decided already.",
+    DecisionRefusal.TAKEN: "Another reviewer has this answer.",
+    DecisionRefusal.EMPTY: "There is no text to send.",
+    DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
+    DecisionRefusal.NOT_READY: "The desk is still reading its topics.",
     _TOO_LATE: "It was too late to undo this decision.",
 }
 
@@ -109,7 +109,7 @@ class DeskPages:
         return await handler(request)
 
     async def _guard_behind_proxy(
-        self, request: web.Request, handler: Handler, session: Session | None
+        self, request: web.Request, handler: Handler, session: ReviewerSession | None
     ) -> web.StreamResponse:
         name = reviewer_name(request.headers.get(self._settings.user_header or "", ""))
         if name is None:
@@ -164,7 +164,7 @@ class DeskPages:
             verdict = await asyncio.to_thread(self._desk.current, session)
             return await self._answer_page(request, verdict, request.query.get("notice"))
         found = await asyncio.to_thread(self._desk.open, wanted, session)
-        if isinstance(found, Refusal):
+        if isinstance(found, DecisionRefusal):
             return _redirect(found)
         return await self._answer_page(request, found, request.query.get("notice"))
 
@@ -218,7 +218,7 @@ class DeskPages:
                     await asyncio.wait_for(changed.wait(), _NEWS_SECONDS)
         return stream
 
-    def _news(self, session: Session, shown: str | None) -> dict[str, object]:
+    def _news(self, session: ReviewerSession, shown: str | None) -> dict[str, object]:
         counts = self._desk.counts()
         return {
             "waiting": counts.waiting,

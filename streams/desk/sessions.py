@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from streams.desk.desk import Session
+from streams.desk.desk import ReviewerSession
 from streams.settings import InvalidSettings
 
 COOKIE: Final = "truthgate_desk"
@@ -52,14 +52,14 @@ class Sessions:
         self._key = key
         self._clock = clock
 
-    def start(self, reviewer: str) -> tuple[Session, str]:
+    def start(self, reviewer: str) -> tuple[ReviewerSession, str]:
         """Return a new session and its cookie."""
-        session = Session(secrets.token_urlsafe(18), reviewer)
+        session = ReviewerSession(secrets.token_urlsafe(18), reviewer)
         name = base64.urlsafe_b64encode(reviewer.encode()).decode().rstrip("=")
         value = f"{session.id}.{int(self._clock())}.{name}"
         return session, f"{value}.{self._sign('session', value)}"
 
-    def read(self, cookie: str) -> Session | None:
+    def read(self, cookie: str) -> ReviewerSession | None:
         """Return the session of a cookie, or None if it is not ours, or too old."""
         value, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(
@@ -69,13 +69,13 @@ class Sessions:
         session_id, started, name = value.split(".")
         if not 0 <= self._clock() - int(started) < SESSION_SECONDS:
             return None
-        return Session(session_id, base64.urlsafe_b64decode(f"{name}===").decode())
+        return ReviewerSession(session_id, base64.urlsafe_b64decode(f"{name}===").decode())
 
-    def form_token(self, session: Session) -> str:
+    def form_token(self, session: ReviewerSession) -> str:
         """Return what every form of a session carries, so that no other site can submit one."""
         return self._sign("form", session.id)
 
-    def is_form_token(self, session: Session, token: str) -> bool:
+    def is_form_token(self, session: ReviewerSession, token: str) -> bool:
         """Return whether a form is one of this session's."""
         return hmac.compare_digest(self.form_token(session).encode(), token.encode("utf-8", "surrogatepass"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from schemas import VerdictEvidence, VerdictFeature
 from streams.desk.answer_view import show_invisible, view_answer, web_address
-from streams.desk.desk import Session
+from streams.desk.desk import ReviewerSession
 from streams.desk.sessions import SESSION_SECONDS, Sessions, reviewer_name
 from tests.support.clock import Clock
 from tests.support.pages import with_claims
@@ -63,7 +63,7 @@ def test_a_session_is_ours_alone_and_ends() -> None:
     for forged in ("", ".", "a.b.c.d", cookie[:-1] + "g", f"x{cookie}", "\udc80" + cookie):
         assert sessions.read(forged) is None
     assert sessions.is_form_token(session, sessions.form_token(session))
-    assert not sessions.is_form_token(Session("other", "Kim"), sessions.form_token(session))
+    assert not sessions.is_form_token(ReviewerSession("other", "Kim"), sessions.form_token(session))
     assert not sessions.is_form_token(session, "\udc80")
     clock.now += SESSION_SECONDS
     assert sessions.read(cookie) is None

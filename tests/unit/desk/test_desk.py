@@ -9,7 +9,7 @@ import pytest
 
 from schemas import Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore
-from streams.desk.desk import Choice, Desk, Refusal, Session
+from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.settings import Settings
 from tests.support.clock import Clock
@@ -17,7 +17,7 @@ from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 from tests.support.workers import changed
 
-KIM, ALEX = Session("s-kim", "Kim"), Session("s-alex", "Alex")
+KIM, ALEX = ReviewerSession("s-kim", "Kim"), ReviewerSession("s-alex", "Alex")
 SEND = Choice("send")
 NOW = 1_772_450_000.0
 
@@ -61,7 +61,7 @@ def desks(tmp_path: Path) -> Iterator[Desks]:
     made.close()
 
 
-def current(desks: Desks, session: Session) -> str | None:
+def current(desks: Desks, session: ReviewerSession) -> str | None:
     found = desks.desk.current(session)
     return found.verdict_id if found else None
 
@@ -71,8 +71,8 @@ def test_the_oldest_that_can_be_in_time_comes_first_and_then_late_ones(desks: De
     desks.hold(2, 3)
     assert current(desks, KIM) == current(desks, KIM) == "v-2"
     assert current(desks, ALEX) == "v-3"
-    assert current(desks, Session("s-3", "Sam")) == "v-1"
-    assert current(desks, Session("s-4", "Robin")) is None
+    assert current(desks, ReviewerSession("s-3", "Sam")) == "v-1"
+    assert current(desks, ReviewerSession("s-4", "Robin")) is None
 
 
 def test_a_lease_ends_by_its_time_or_its_session_and_survives_a_crash(desks: Desks) -> None:
@@ -80,7 +80,7 @@ def test_a_lease_ends_by_its_time_or_its_session_and_survives_a_crash(desks: Des
     assert current(desks, KIM) == "v-1"
     desks.restart()
     assert current(desks, ALEX) is None
-    assert desks.desk.decide("v-1", ALEX, SEND) is Refusal.TAKEN
+    assert desks.desk.decide("v-1", ALEX, SEND) is DecisionRefusal.TAKEN
     desks.clock.now += 61
     assert current(desks, ALEX) == "v-1"
     desks.desk.leave(ALEX)
@@ -101,7 +101,7 @@ def test_next_gives_every_other_answer_first(desks: Desks) -> None:
 def test_a_decision_can_be_undone_by_its_session_until_it_is_due(desks: Desks) -> None:
     desks.hold(1)
     assert desks.desk.decide("v-1", KIM, SEND) is None
-    assert desks.desk.decide("v-1", KIM, SEND) is Refusal.GONE
+    assert desks.desk.decide("v-1", KIM, SEND) is DecisionRefusal.GONE
     assert current(desks, ALEX) is None
     (stored,) = desks.desk.decisions_of(KIM)
     assert (stored.status, desks.desk.take_due()) == (DecisionStatus.UNDOABLE, [])
@@ -139,7 +139,7 @@ def test_nothing_is_published_or_given_out_before_the_topics_are_read(desks: Des
     desks.desk.caught_up = False
     assert desks.desk.take_due() == []
     assert current(desks, KIM) is None
-    assert desks.desk.decide("v-1", KIM, SEND) is Refusal.NOT_READY
+    assert desks.desk.decide("v-1", KIM, SEND) is DecisionRefusal.NOT_READY
 
 
 def test_a_decision_that_came_second_is_not_published(desks: Desks) -> None:
@@ -151,7 +151,11 @@ def test_a_decision_that_came_second_is_not_published(desks: Desks) -> None:
 
 def test_an_edited_text_is_sent_unless_it_is_the_answer_or_nothing(desks: Desks) -> None:
     desks.hold(1, 2)
-    for text, refusal in ((None, Refusal.EMPTY), (" ", Refusal.EMPTY), ("x" * 2_000_000, Refusal.TOO_LARGE)):
+    for text, refusal in (
+        (None, DecisionRefusal.EMPTY),
+        (" ", DecisionRefusal.EMPTY),
+        ("x" * 2_000_000, DecisionRefusal.TOO_LARGE),
+    ):
         assert desks.desk.decide("v-1", KIM, Choice("send_edited", text=text)) is refusal
     desks.desk.decide("v-1", KIM, Choice("send_edited", text="Answer 1.", rating=4, comment="ok"))
     desks.desk.decide("v-2", KIM, Choice("send_edited", text="Other."))
