@@ -127,7 +127,7 @@ def test_the_tutorial_goes_as_its_page_says(folder: Path) -> None:
     page.assert_printed(first.type(page.next("sh")))
 
     with first.running(page.next("sh").strip(), r"Kafka runs at (127\.0\.0\.1:\d+)") as demo:
-        own = page.next("sh").replace("127.0.0.1:30691", demo[1]).replace("PORT=6071", "PORT=0")
+        own = re.sub(r"(?<=SERVERS=)\S+", demo[1], page.next("sh")).replace("PORT=6071", "PORT=0")
         assert demo[1] in own
         page.assert_printed(second.type(own))
         third.type("\n".join(line for line in command_lines(own) if line.startswith("export ")))
