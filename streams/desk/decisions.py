@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from schemas import Codec, Review
-from streams.desk.database import open_database, set_aside, transaction
+from streams.desk.database import open_database, set_aside
+from streams.documents.store_file import transaction
 
 DATABASE_NAME: Final = "decisions.sqlite3"
 _LAYOUT: Final = 1

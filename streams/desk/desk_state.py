@@ -10,7 +10,8 @@ from typing import Final
 from aiokafka import TopicPartition
 
 from schemas import Codec, Review, Verdict
-from streams.desk.database import connect, open_database, transaction
+from streams.desk.database import connect, open_database
+from streams.documents.store_file import transaction
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.rates.verdict_counts import to_epoch_ms

@@ -21,6 +21,7 @@ from streams.documents.store_file import (
     lock_directory,
     not_usable,
     prepare_database,
+    transaction,
 )
 from streams.documents.timeline import VersionTimeline
 from streams.documents.versions import DocumentChange, VersionedDocument
@@ -208,14 +209,8 @@ class DocumentStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._writing, _as_store_failed():
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-                self._writer.execute("COMMIT")
-            finally:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+        with self._writing, _as_store_failed(), transaction(self._writer) as writer:
+            yield writer
 
 
 @contextmanager

@@ -63,6 +63,12 @@ def failure_callback(on_failure: Callable[[BaseException], None]) -> Callable[[a
     return ended
 
 
+def set_first_failure(failed: asyncio.Future[None], failure: BaseException) -> None:
+    """End whoever waits for ``failed`` with a failure, unless an earlier one did."""
+    if not failed.done():
+        failed.set_exception(failure)
+
+
 def failed_start(failure: Exception, settings: LogSettings) -> InfrastructureFailure:
     """Return a failure with its reason and exit code, for a line of the log.
 

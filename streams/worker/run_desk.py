@@ -33,6 +33,7 @@ from streams.worker.process_lifetime import (
     failed_start,
     failure_callback,
     send_heartbeats,
+    set_first_failure,
     stop_signals,
     wait_for_first,
     watchdog,
@@ -157,7 +158,7 @@ async def _open_publishing(
 @asynccontextmanager
 async def _running(work: Coroutine[None, None, None], failed: asyncio.Future[None]) -> AsyncIterator[None]:
     task = asyncio.create_task(work)
-    task.add_done_callback(failure_callback(partial(_fail, failed)))
+    task.add_done_callback(failure_callback(partial(set_first_failure, failed)))
     try:
         yield
     finally:
@@ -168,11 +169,6 @@ async def _running(work: Coroutine[None, None, None], failed: asyncio.Future[Non
 async def _caught_up(desk: Desk) -> None:
     while not desk.caught_up:
         await desk.changes.next.wait()
-
-
-def _fail(failed: asyncio.Future[None], failure: BaseException) -> None:
-    if not failed.done():
-        failed.set_exception(failure)
 
 
 def _end_at_once(failure: InfrastructureFailure) -> None:

@@ -35,6 +35,7 @@ from streams.worker.process_lifetime import (
     end_process,
     failed_start,
     send_heartbeats,
+    set_first_failure,
     stop_signals,
     wait_for_first,
     watchdog,
@@ -98,7 +99,7 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
     stopping = stop_signals(_tell_stop)
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    fail = partial(_fail, failed)
+    fail = partial(set_first_failure, failed)
     async with AsyncExitStack() as stack:
         metrics = stack.enter_context(open_metrics(settings))
         metrics.process.ready.set_function(lambda: health.unready_reason is None)
@@ -181,11 +182,6 @@ async def _wait_until_indexed(retrieval: OnDemandRetriever, stopping: asyncio.Ev
         opening.result()
     else:
         opening.cancel()
-
-
-def _fail(failed: asyncio.Future[None], failure: BaseException) -> None:
-    if not failed.done():
-        failed.set_exception(failure)
 
 
 def _end_at_once(failure: InfrastructureFailure) -> None:

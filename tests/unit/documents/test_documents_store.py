@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
 from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import DATABASE_NAME, LAYOUT_VERSION, check_writable, not_usable
+from streams.documents.store_file import (
+    DATABASE_NAME,
+    LAYOUT_VERSION,
+    check_writable,
+    not_usable,
+    transaction,
+)
 from streams.documents.versions import DocumentChange
 from streams.kafka.topic_identity import TopicIdentity
 from streams.observability.failures import EXIT_UNREACHABLE
@@ -395,3 +401,18 @@ def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
     assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
     assert str(StoreFailed(full)).endswith("the document store failed: no space left")
     assert StoreFailed(full).exit_code == EXIT_UNREACHABLE
+
+
+def test_a_transaction_whose_commit_fails_is_undone_and_the_next_one_can_begin() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("CREATE TABLE one (id INTEGER PRIMARY KEY)")
+    connection.execute(
+        "CREATE TABLE two (id INTEGER REFERENCES one (id) DEFERRABLE INITIALLY DEFERRED, unique (id))"
+    )
+    with pytest.raises(sqlite3.IntegrityError), transaction(connection):
+        connection.execute("INSERT INTO two VALUES (1)")  # refused by the commit alone
+    with transaction(connection):
+        connection.execute("INSERT INTO one VALUES (1)")
+    assert connection.execute("SELECT count(*) FROM two").fetchone() == (0,)
+    connection.close()
