@@ -108,7 +108,7 @@ class ProgressProbe:
         owned = {TopicPartition(tp.topic, tp.partition): tp for tp in self.assignment()}
         every = {TopicPartition(self.topic, partition) for partition in partitions}
         leads = min(every, default=None) in owned
-        asked = every | owned.keys() if leads else owned.keys()
+        asked = sorted(every | owned.keys() if leads else owned.keys())
         looked = await self._look(asked) if asked else {}
         self.health.observe(
             {tp: replace(looked[p], in_progress=self.is_in_progress(tp)) for p, tp in owned.items()}
