@@ -3,14 +3,15 @@
 import asyncio
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 import structlog
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, RegistryUnreachable
-from schemas.catalogue import RecordSchema
-from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
+from schemas.catalogue import RECORD_TYPES, RecordSchema, current_schema
+from streams.kafka.kafka_clients import ServiceUnreachable, open_producer, raise_if_cancelled
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings, Settings
@@ -19,12 +20,30 @@ log = structlog.get_logger(__name__)
 
 #: The topic has one short record for each schema that was ever written: it is read in milliseconds.
 _TIMEOUT_SECONDS: Final = 15.0
+#: How often a worker looks whether its schemas are still there.
+_KEEP_SECONDS: Final = 60.0
 
 
 def create_codec(settings: Settings) -> Codec:
     """Return the codec of a deployment, which knows the schemas on its topic."""
     encoding = settings.encoding
     return Codec(encoding.schema_registry_url, encoding.json_input, SchemaTopic(settings.kafka))
+
+
+async def keep_published(settings: Settings, interval: float = _KEEP_SECONDS) -> None:
+    """Publish our schemas again whenever the topic has lost them, until cancelled; a registry keeps its own.
+
+    Only a worker that ships a schema can read what others cannot, and here it shares that schema. So a leader
+    of the rates that lacks one waits for it, and needs no successor.
+    """
+    if settings.encoding.schema_registry_url:
+        return
+    store, schemas = SchemaTopic(settings.kafka), [current_schema(each) for each in RECORD_TYPES]
+    while True:
+        await asyncio.sleep(interval)
+        with suppress(RegistryUnreachable, ServiceUnreachable):  # the progress probe reports the brokers
+            await store.publish(schemas)
+        raise_if_cancelled()
 
 
 def schema_key(fingerprint: bytes) -> bytes:

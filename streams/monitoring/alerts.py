@@ -289,8 +289,8 @@ def _rates(deployment: Deployment) -> Iterator[AlertingRule]:
         severity="critical",
         summary="The worker that counts the rates cannot read a verdict",
         description="A verdict has a schema that this worker does not know, such as that of a newer release. "
-        "It does not skip it: hallucination rates and their alerts stall until a worker that can read it "
-        "leads, or the schema is on the topic schemas. Answers are still judged.",
+        "It does not skip it: hallucination rates and their alerts stall until the schema is on the topic "
+        "schemas. Answers are still judged.",
     )
     others = _STEPPED_DOWN.format("!=")
     failures = deployment.over_time("increase", "truthgate_rates_failures_total", _QUARTER_SECONDS, others)

@@ -26,7 +26,7 @@ from streams.documents.follower import DocumentFollower
 from streams.documents.store import DocumentStore
 from streams.documents.store_file import SETTING, check_writable
 from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
-from streams.kafka.schema_topic import create_codec
+from streams.kafka.schema_topic import create_codec, keep_published
 from streams.kafka.topics import Topics
 from streams.observability.failures import (
     EXIT_INVALID_SETTINGS,
@@ -169,6 +169,7 @@ async def _run(settings: Settings) -> None:
         port = await stack.enter_async_context(serve(pages, settings.web))
         codec = create_codec(settings)
         await codec.prepare()
+        _run_in_background(stack, keep_published(settings), "schemas")
         publisher = await stack.enter_async_context(worker_components.open_publisher(settings))
         health.set_waiting_for("the pauses of sending")
         await stack.enter_async_context(

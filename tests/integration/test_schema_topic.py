@@ -6,13 +6,13 @@ import pytest
 
 from schemas import ChatbotAnswer, RegistryUnreachable
 from schemas.catalogue import RECORD_TYPES, current_schema
-from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.kafka.schema_topic import SchemaTopic, create_codec, schema_key
-from streams.kafka.topics import Topics
+from streams.kafka.kafka_clients import ServiceUnreachable, open_admin
+from streams.kafka.schema_topic import SchemaTopic, create_codec, keep_published, schema_key
+from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.ports import NOBODY
 from tests.support.record_strategies import ANSWER
-from tests.support.records import Outgoing, consume_all, produce
+from tests.support.records import Outgoing, consume_all, eventually, produce
 from tests.support.releases import later_schema, written_with
 from tests.support.workers import changed
 
@@ -66,6 +66,25 @@ async def test_a_schema_that_was_published_after_the_last_read_is_found(
     await SchemaTopic(settings.kafka).publish([LATER])
     assert await store.find(LATER.fingerprint) == LATER.text
     assert schema_key(LATER.fingerprint).decode() == LATER.fingerprint.hex()
+
+
+async def test_schemas_that_the_topic_has_lost_are_published_again(
+    settings: Settings, topics: Topics
+) -> None:
+    async def is_whole() -> bool:
+        records = await consume_all(settings.kafka, topics.schemas)
+        return {record.key for record in records} == {
+            schema_key(current_schema(each).fingerprint) for each in RECORD_TYPES
+        }
+
+    await create_codec(settings).prepare()
+    keeping = asyncio.create_task(keep_published(settings, interval=0.1))
+    async with open_admin(settings.kafka) as admin:
+        await admin.delete_topics([topics.schemas])
+    await create_topics(settings)
+    await eventually(is_whole, "all schemas are there again")
+    keeping.cancel()
+    await asyncio.wait([keeping])
 
 
 async def test_a_topic_that_is_not_there_is_named(settings: Settings) -> None:
