@@ -1,15 +1,18 @@
 """The chart with the values of each feature: what helm makes of them, and that Kubernetes takes it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import kubernetes_validate
 import pytest
+import yaml
 
 from tests.support.charts import (
     BUILT_IN,
     CHART,
     FEATURES,
+    MINIMUM,
     NAMESPACE,
     RENDERED,
     STANDARD_LABELS,
@@ -113,6 +116,16 @@ def test_the_pages_are_served_under_a_host_name_by_the_service_that_has_them() -
     assert service["metadata"]["labels"]["truthgate/service"] == "pages"
     assert spec["tls"] == [{"hosts": [rule["host"]], "secretName": "truthgate-certificate"}]
     assert "Ingress" not in {each["kind"] for each in resources(feature("default"))}
+
+
+def test_the_route_of_the_readme_leads_to_the_service_that_has_the_pages() -> None:
+    readme = (CHART / "README.md").read_text("utf-8")
+    (example,) = [each for each in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL) if "HTTPRoute" in each]
+    found = resources({**MINIMUM, **yaml.safe_load(example), "service": {"port": 8080}})
+    (backend,) = only(found, "HTTPRoute")["spec"]["rules"][0]["backendRefs"]
+    service = only(found, "Service", name=backend["name"])
+    assert [port["port"] for port in service["spec"]["ports"]] == [backend["port"]] == [8080]
+    assert service["metadata"]["labels"]["truthgate/service"] == "pages"
 
 
 def test_a_budget_is_of_workers_down_or_of_workers_up() -> None:
