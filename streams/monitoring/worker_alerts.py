@@ -76,6 +76,23 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
         f"{{{{ $value | humanizeDuration }}}}. After {promql_duration(stall)} (health.stall_timeout_seconds) "
         "the worker exits, and its successor continues; a partition that no worker owns waits for one.",
     )
+    # Only the owner of partition 0 reports partitions without an owner. `serve` exports no kafka_up.
+    members = deployment.aggregate(
+        "count",
+        f"{deployment.series('truthgate_ready')} == 1 and on ({', '.join((*DEPLOYMENT, 'instance'))}) "
+        f"{deployment.series('truthgate_kafka_up')} == 1",
+    )
+    group_lag = deployment.aggregate("max", deployment.series("truthgate_group_lag"))
+    yield AlertingRule(
+        name="TruthgateNoCommit",
+        expression=f"{members} unless {group_lag}",
+        for_seconds=stall / 2,
+        severity="critical",
+        summary="Partition 0 has no owner",
+        description="Of the workers that are ready, {{ $value }}, none has partition 0. Its answers are not "
+        "judged, and whether other partitions have no owner either is not known.",
+        labels={"partition": "0"},
+    )
 
 
 def _missing_workers(deployment: Deployment) -> Iterator[AlertingRule]:

@@ -398,6 +398,32 @@ def test_a_partition_that_stands_still_calls_somebody_until_it_moves(rules: Path
     play(rules, series, [Fires(1, name), Fires(2, name, "partition", ("0",)), Fires(4, name)])
 
 
+def test_partitions_without_an_owner_call_somebody_whoever_was_killed(rules: Path) -> None:
+    name, label = "TruthgateNoCommit", "partition"
+    survivor = _of_worker("a", ready="1x30", kafka_up="1x30")
+    reported = 'job="truthgate", instance="a", partition="{}"'
+    lag = {
+        f"truthgate_consumer_lag{{{reported.format(0)}}}": "0x30",
+        'truthgate_consumer_lag{job="truthgate", instance="b", partition="1"}': "0x4 stale",
+        f"truthgate_group_lag{{{reported.format(0)}}}": "0x30",
+        f"truthgate_group_lag{{{reported.format(1)}}}": "0x4 0+60x5 0x20",
+        f"truthgate_group_commit_age_seconds{{{reported.format(1)}}}": "0x4 0+60x5 0x20",
+    }
+    expected = [Fires(6, name, label), Fires(8, name, label, ("1",)), Fires(12, name, label)]
+    play(rules, survivor | lag, expected)
+    # Nobody reports while it is the owner of partition 0 that was killed.
+    silent = {
+        'truthgate_group_lag{job="truthgate", instance="b", partition="0"}': "0x4 stale",
+        f"truthgate_group_lag{{{reported.format(0)}}}": "_x12 0x20",
+    }
+    expected = [Fires(6, name, label), Fires(8, name, label, ("0",)), Fires(14, name, label)]
+    play(rules, survivor | silent, expected)
+    unready = _of_worker("a", ready="0x30", kafka_up="1x30")
+    served = _of_worker("a", ready="1x30")
+    for others in (unready, served):
+        play(rules, others, [Fires(minute, name, label) for minute in (3, 8, 20)])
+
+
 def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rules: Path) -> None:
     name = "TruthgateLagGrowing"
     lag = 'truthgate_consumer_lag{job="truthgate", instance="a", partition="0"}'
