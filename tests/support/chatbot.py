@@ -22,7 +22,11 @@ _SEND_SECONDS = 30.0
 
 
 class Chatbot:
-    """Publishes answers in the background: ``async with Chatbot(...) as bot: await bot.finished()``."""
+    """Publishes answers in the background: ``async with Chatbot(...) as bot: await bot.finished()``.
+
+    It runs in the test's event loop. What blocks that loop silences it, and beyond half a minute it takes its
+    last answer for lost and sends it again: wait for processes in a thread.
+    """
 
     def __init__(self, settings: Settings, answers: Iterable[ChatbotAnswer], per_second: float) -> None:
         self._settings = settings

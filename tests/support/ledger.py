@@ -96,6 +96,13 @@ class Ledger:
         """The share of verdicts that repeat an earlier one."""
         return 1 - len(self.times_answered) / len(self.verdicts) if self.verdicts else 0.0
 
+    async def assert_no_record_repeated(self, settings: Settings) -> None:
+        """No record of an answer came out twice; those that a chatbot sent twice are two."""
+        answers = await consume_all(settings.kafka, Topics(settings.kafka.topic_prefix).answers)
+        surplus = len(self.verdicts) + len(self.buried) - len(answers)
+        again = [each for each, times in self.times_answered.items() if times > 1]
+        assert surplus <= 0, f"{surplus} more outcomes than answers; verdicts that came again: {again}"
+
     def unanswered(self, answers: list[ChatbotAnswer]) -> set[str]:
         """Give the ids of answers without a verdict."""
         answered = self.times_answered
