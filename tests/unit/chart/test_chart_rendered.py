@@ -121,10 +121,10 @@ def test_the_pages_are_served_under_a_host_name_by_the_service_that_has_them() -
 def test_the_route_of_the_readme_leads_to_the_service_that_has_the_pages() -> None:
     readme = (CHART / "README.md").read_text("utf-8")
     (example,) = [each for each in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL) if "HTTPRoute" in each]
-    found = resources({**MINIMUM, **yaml.safe_load(example), "service": {"port": 8080}})
+    found = resources({**MINIMUM, **yaml.safe_load(example), "service": {"port": 80}})
     (backend,) = only(found, "HTTPRoute")["spec"]["rules"][0]["backendRefs"]
     service = only(found, "Service", name=backend["name"])
-    assert [port["port"] for port in service["spec"]["ports"]] == [backend["port"]] == [8080]
+    assert [port["port"] for port in service["spec"]["ports"]] == [backend["port"]] == [80]
     assert service["metadata"]["labels"]["truthgate/service"] == "pages"
 
 
