@@ -177,9 +177,7 @@ async def run(settings: Settings, folder: Path, count: int, per_second: float) -
     with _ended(workers):
         async with fleet.watched():
             for worker in workers[:count]:
-                worker.start()
-            for worker in workers[:count]:
-                await asyncio.to_thread(worker.wait_ready)
+                await asyncio.to_thread(_started, worker)
             _print(
                 f"\n{settings.topics.partitions} partitions, {count} workers, {per_second:g} answers/s, "
                 f"session timeout {settings.flow.session_timeout_seconds:g} s\n"
@@ -236,6 +234,8 @@ def main() -> None:
     with EmbeddedKafka(heap_mb=1024) as kafka, tempfile.TemporaryDirectory() as temporary:
         settings = changed(
             isolated_settings(kafka.bootstrap_servers, Path(temporary), "fleet.", options.partitions),
+            # Patient, for a machine that is busy with other things too.
+            kafka={"connect_timeout_seconds": 60},
             scoring={"enabled": False},
             rates={"enabled": True},
             flow={"session_timeout_seconds": options.session},
