@@ -20,12 +20,13 @@ from aiokafka.structs import OffsetAndMetadata
 
 from schemas import Codec
 from schemas.records import Pause
+from scoring.policy import PauseScope
 from streams.embedded import EmbeddedKafka
 from streams.kafka.kafka_clients import client_arguments, open_consumer
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, create_topics
 from streams.pause.pause_follower import PauseFollower
-from streams.pause.pause_state import PauseScope, PauseState, pause_key
+from streams.pause.pause_state import PauseState, pause_key
 from streams.settings import KafkaSettings, Settings, TopicSettings
 from tests.benchmarks.checkout import PARTITIONS, Checkout, Scene, worker
 from tests.benchmarks.checkout import create_topics as create_topics_of
@@ -38,7 +39,7 @@ _KEYS = 5_000
 
 
 async def lag_reader(servers: str, partitions: int, runs: int) -> None:
-    """Ask for the committed offsets of all partitions, one by one as aiokafka's public call does, and at once."""
+    """Ask for the committed offsets of all partitions, one by one and at once."""
     settings = _settings(servers, f"lag-{partitions}.", partitions)
     await create_topics(settings)
     topic = Topics(settings.kafka.topic_prefix).answers
@@ -80,13 +81,11 @@ async def pauses(servers: str, records: int) -> None:
         await asyncio.gather(*sent)
     async with open_reader(settings.kafka, topic) as reader:
         clock, processor = await _timed(PauseFollower(PauseState(), topic, reader).read_to_end)
-    _print(
-        f"\n{records:,} records of `controls` are read in {clock:.0f} ms ({processor:.0f} ms of the processor)\n"
-    )
+    _print(f"\n{records:,} records of `controls`: {clock:.0f} ms ({processor:.0f} ms of the processor)\n")
 
 
 async def partition(bench: Bench, span: Span) -> None:
-    """Let a worker work on many conversations of all partitions, of one partition, and on one conversation."""
+    """Let a worker judge many conversations of all partitions, of one partition, and one conversation."""
     _print(
         "| scoring | answers | answers/s | of all partitions' | scoring processes, ms | main process, ms |"
     )
