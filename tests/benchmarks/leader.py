@@ -158,6 +158,7 @@ def main() -> None:
             counted(verdicts, options.events, options.per_second, partitions) for _ in range(options.runs)
         ]
         _row(partitions, "counting and windows", statistics.median(run.microseconds for run in runs))
+    memory = statistics.median(run.memory for run in runs)
     with EmbeddedKafka(heap_mb=1024) as kafka:
         for partitions in options.partitions:
             prefix = f"leader-{partitions}."
@@ -168,6 +169,7 @@ def main() -> None:
                 for _ in range(options.runs)
             ]
             _row(partitions, "with reading and publishing", statistics.median(spent))
+    _print(f"\n{memory:.0f} bytes of memory a verdict")
 
 
 def alone(function: Callable[..., T], *arguments: object) -> T:
