@@ -133,7 +133,8 @@ class Fleet:
         """Change the fleet, wait until the lag is as usual again, and print what was seen meanwhile."""
         began, repeats = time.time(), len(self.ids) - len(set(self.ids))
         await asyncio.to_thread(act)
-        await asyncio.sleep(_CALM_SECONDS)
+        # A worker that is killed is missed after the session timeout.
+        await asyncio.sleep(self.settings.flow.session_timeout_seconds + _CALM_SECONDS)
         calm = await self._calm(began)
         looks = [look for look in self.looks if look.at >= began]
         unstable = sum(after.at - look.at for look, after in pairwise(looks) if not look.stable)
