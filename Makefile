@@ -76,6 +76,9 @@ bench: install ## measure; see tests/benchmarks/README.md
 	$(BIN)/python -m tests.benchmarks.prepared
 	$(BIN)/python -m tests.benchmarks.serving
 	$(BIN)/python -m tests.benchmarks.enrichment --documents 1000
+	$(BIN)/python -m tests.benchmarks.leader
+	$(BIN)/python -m tests.benchmarks.singletons
+	$(BIN)/python -m tests.benchmarks.fleet
 
 .PHONY: cluster cluster-tests
 cluster: install ## look at the chart in a Kubernetes on this machine, with Kafka and a replayed log, until Ctrl-C

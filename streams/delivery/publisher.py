@@ -120,7 +120,11 @@ class Publisher:
 
 
 class KafkaMetrics:
-    """Metrics of the connection to the brokers; both appear after the first answer."""
+    """Metrics of the connection to the brokers; those of its silence appear after the first answer.
+
+    Attributes:
+        rebalances: how often this worker was given its partitions.
+    """
 
     def __init__(self, instruments: Instruments) -> None:
         self._up = instruments.gauge(
@@ -135,6 +139,25 @@ class KafkaMetrics:
             "At `health.stall_timeout_seconds` the worker exits; the brokers, the network to them.",
             unit="s",
         )
+        self.rebalances = instruments.counter(
+            "truthgate.rebalances",
+            "Rebalances of the consumer group that gave this worker its partitions. Meanwhile no worker of "
+            "the group judges.",
+            "Workers that restart or are scaled often; `flow.session_timeout_seconds`; "
+            "`kafka.group_instance_id`.",
+            unit="{rebalance}",
+        )
+        self._certificate_end = instruments.gauge(
+            "truthgate.kafka_certificate_end",
+            "When the client certificate that this worker loaded from `kafka.ssl_certfile` expires, in "
+            "seconds since 1970.",
+            "Renew the file, and restart the worker: it reads the file at its start.",
+            unit="s",
+        )
+
+    def watch_certificate(self, end: float | None) -> None:
+        """Show when the client certificate expires, in seconds since 1970; nothing for None."""
+        self._certificate_end.set_function(lambda: end)
 
     def watch(self, silence: Callable[[], float | None], is_up: Callable[[], bool]) -> None:
         """Show the values of these functions, called from any thread; nothing while ``silence`` is None."""

@@ -189,6 +189,32 @@ def kafka_silent_alerts(deployment: Deployment) -> Iterator[AlertingRule]:
     )
 
 
+#: So many in half an hour are an upgrade's, if each worker leaves and joins once.
+_REBALANCES_OF_A_WORKER, _REBALANCES_BESIDES = 2, 6
+_RENEW_SECONDS = 14 * 86_400
+
+
+def group_alerts(deployment: Deployment) -> Iterator[AlertingRule]:
+    """Yield the alerts on a group that rebalances often, and on client certificates that expire."""
+    most = deployment.aggregate("max", deployment.over_time("increase", "truthgate_rebalances_total", 1800))
+    workers = deployment.aggregate("count", deployment.series("up"))
+    yield AlertingRule(
+        name="TruthgateRebalancingOften",
+        expression=f"{most} > {_REBALANCES_BESIDES} + {_REBALANCES_OF_A_WORKER} * {workers}",
+        summary="The workers share out their partitions again and again",
+        description="{{ $value | humanize }} rebalances in 30 minutes, more than an upgrade of all workers "
+        "needs. In each of them no worker judges, and verdicts come later.",
+    )
+    end = deployment.aggregate("min", deployment.series("truthgate_kafka_certificate_end_seconds"))
+    yield AlertingRule(
+        name="TruthgateCertificateExpires",
+        expression=f"{end} - time() < {_RENEW_SECONDS}",
+        summary="A client certificate for Kafka expires",
+        description="The certificate that a worker loaded from kafka.ssl_certfile is valid for another "
+        "{{ $value | humanizeDuration }}. After that the brokers refuse new connections, and workers exit.",
+    )
+
+
 def unless_kafka_is_silent(deployment: Deployment, expression: str, *labels: str) -> str:
     """Restrict an expression to where Kafka answers at least one of the workers with these labels."""
     highest = deployment.aggregate("max", deployment.series(_UP), *labels)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streams.monitoring.alerts import kafka_silent_alerts, unless_kafka_is_silent
+from streams.monitoring.alerts import group_alerts, kafka_silent_alerts, unless_kafka_is_silent
 from streams.monitoring.prometheus_rules import (
     DEAD_LETTERS,
     DEPLOYMENT,
@@ -44,6 +44,7 @@ def _workers(deployment: Deployment) -> Iterator[AlertingRule]:
     )
     yield from _missing_workers(deployment)
     yield from kafka_silent_alerts(deployment)
+    yield from group_alerts(deployment)
     ready = deployment.aggregate("sum", deployment.series("truthgate_ready"))
     yield AlertingRule(
         name="TruthgateNoWorkerReady",

@@ -15,7 +15,7 @@ from streams.settings.scoring_settings import MAX_PROCESSES, ScoringSettings, Tr
 from streams.settings.settings_base import ENV_PREFIX, InvalidSettings, variable_name
 from streams.settings.settings_loader import load_settings
 from streams.settings.telemetry_settings import LogSettings, ObjectiveSettings, TelemetrySettings
-from streams.settings.tls_contexts import client_ssl_context, load_client_certificate
+from streams.settings.tls_contexts import certificate_end, client_ssl_context, load_client_certificate
 from streams.settings.worker_settings import FlowSettings, HealthSettings, VerdictSettings, WebSettings
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "TranslationSettings",
     "VerdictSettings",
     "WebSettings",
+    "certificate_end",
     "client_ssl_context",
     "load_client_certificate",
     "load_settings",

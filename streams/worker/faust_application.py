@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import faust
 from faust.events import Event
@@ -50,8 +51,12 @@ class TruthgateApp(faust.App):
             self.on_crash(reason)
 
 
-def create_app(settings: Settings, topics: Topics, intake: Intake) -> TruthgateApp:
+def create_app(
+    settings: Settings, topics: Topics, intake: Intake, on_rebalance: Callable[[], None]
+) -> TruthgateApp:
     """Build the application that reads ``answers`` and hands every message to ``intake``.
+
+    ``on_rebalance`` is called whenever the worker is given its partitions.
 
     Messages stay raw bytes until they are in work: a message that Faust cannot decode would be
     acknowledged before any of our code sees it. Topics are never declared or created from here.
@@ -96,4 +101,8 @@ def create_app(settings: Settings, topics: Topics, intake: Intake) -> TruthgateA
         async for event in stream.noack().events():
             await intake.accept(event.message, consumer)
 
+    async def partitions_assigned(*_: Any, **__: Any) -> None:
+        on_rebalance()
+
+    app.on_partitions_assigned.connect(partitions_assigned, weak=False)
     return app

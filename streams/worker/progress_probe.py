@@ -139,7 +139,7 @@ class ProgressProbe:
 
     async def _look(self, asked: Collection[TopicPartition]) -> dict[TopicPartition, PartitionProgress]:
         # Asked for before the ends, which are then never below them unless the log was cut.
-        committed = {p: await self.consumer.committed(p) or 0 for p in asked}
+        committed = await self._committed_offsets(asked)
         starts = await self.consumer.beginning_offsets(asked)
         ends = await self.consumer.end_offsets(asked)
         # Not only when it is known what lies behind the offsets: that takes its time.
@@ -151,6 +151,11 @@ class ProgressProbe:
         self._committed = {p: now.committed for p, now in seen.items()}
         idle = await self._without_records(still) if still else set()
         return {p: replace(now, lag=0) if p in idle else now for p, now in seen.items()}
+
+    async def _committed_offsets(self, asked: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        # The public call takes one partition: 200 of them are 200 requests, one after the other.
+        known = await self.consumer._coordinator.fetch_committed_offsets(asked)  # noqa: SLF001
+        return {p: known[p].offset if p in known else 0 for p in asked}
 
     async def _check_ends(
         self, committed: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]

@@ -210,7 +210,7 @@ async def _run(settings: Settings) -> None:
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
         intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)
-        app = create_app(settings, topics, intake)
+        app = create_app(settings, topics, intake, metrics.kafka.rebalances.add)
         await stack.enter_async_context(_probe(settings, app, health))
         await stack.enter_async_context(
             rate_leader_thread(

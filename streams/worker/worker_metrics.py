@@ -22,7 +22,7 @@ from streams.pipeline.answer_metrics import AnswerMetrics
 from streams.rates.rate_metrics import RateMetrics
 from streams.scorers.scorer_metrics import ParseCacheMetrics, ScoringMetrics
 from streams.search.search_metrics import RetrievalMetrics
-from streams.settings import Settings, TelemetrySettings
+from streams.settings import Settings, TelemetrySettings, certificate_end
 from streams.translating.step import TranslationMetrics
 from streams.web.verdict_endpoint import RequestMetrics
 
@@ -107,6 +107,8 @@ def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
             settings.telemetry.models,
             _named_languages(settings),
         )
+    if file := settings.kafka.ssl_certfile:
+        metrics.kafka.watch_certificate(certificate_end(file))
     try:
         yield metrics
     finally:

@@ -657,3 +657,22 @@ def test_dead_letters_alert_until_they_are_replayed_or_discarded(rules: Path) ->
     )
     firing = [Fires(minute, name, values=("warning",)) for minute in (72, 170, 200)]
     play(rules, series, [Fires(60, name), *firing, Fires(240, name)])
+
+
+def test_a_group_that_rebalances_again_and_again_alerts_and_an_upgrade_does_not(rules: Path) -> None:
+    """Two workers: each leaves and joins once in an upgrade, and the group rebalances four times."""
+    workers = {f'up{{job="truthgate", instance="{name}"}}': "1x80" for name in ("a", "b")}
+    series, alert = 'truthgate_rebalances_total{job="truthgate", instance="a"}', "TruthgateRebalancingOften"
+    again = [Fires(5, alert), Fires(20, alert, values=("warning",)), Fires(60, alert)]
+    play(rules, workers | {series: "0+1x20 20x60"}, again)
+    play(rules, workers | {series: "0+1x4 4x60"}, [Fires(minute, alert) for minute in (5, 20, 40)])
+
+
+def test_a_certificate_alerts_for_two_weeks_before_it_expires(rules: Path) -> None:
+    series = 'truthgate_kafka_certificate_end_seconds{job="truthgate", instance="a"}'
+    in_two_weeks_and_an_hour = str(14 * 86_400 + 3_600)
+    expected = [
+        Fires(55, "TruthgateCertificateExpires"),
+        Fires(65, "TruthgateCertificateExpires", values=("warning",)),
+    ]
+    play(rules, {series: f"{in_two_weeks_and_an_hour}x90"}, expected)

@@ -14,10 +14,12 @@ import pytest
 
 from schemas import ChatbotAnswer, Codec
 from streams.kafka import oauth
+from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import KafkaSettings, Settings
 from tests.support.brokers import isolated_settings, unique_prefix
+from tests.support.certificates import Issued
 from tests.support.commands import truthgate, truthgate_here
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.records import eventually, produce
@@ -318,6 +320,25 @@ def _assert_refused(
     assert "Traceback" not in done.stderr
     _assert_no_secret(done.stderr)
     return done
+
+
+async def test_a_client_certificate_is_read_once(secure: SecureCluster, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "client.crt", tmp_path / "client.key"
+    settings = secure.mutual(ssl_certfile=certificate, ssl_keyfile=key)
+
+    def write(issued: Issued) -> None:
+        certificate.write_bytes(issued.certificate.read_bytes())
+        key.write_bytes(issued.key.read_bytes())
+
+    write(secure.authority.issue("good-client"))
+    async with open_consumer(settings) as consumer:
+        write(secure.stranger.issue("strange-client"))
+        for connection in [*consumer._client._conns.values()]:
+            connection.close()
+        await consumer.topics()  # over a new connection, with the certificate that is in no file any more
+    with pytest.raises(ServiceUnreachable):
+        async with open_consumer(settings):
+            pass
 
 
 async def test_a_worker_outlives_its_tokens_and_trouble_with_their_endpoint(

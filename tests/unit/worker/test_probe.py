@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Coroutine
 import pytest
 from aiokafka import TopicPartition
 from aiokafka.errors import KafkaTimeoutError
+from aiokafka.structs import OffsetAndMetadata
 from faust.types import TP
 
 from streams.kafka.topic_identity import TopicDescription, TopicIdentity
@@ -29,13 +30,15 @@ class Brokers:
         self.partitions: tuple[int, ...] = (0,)
         self.committed_offset = 7
         self.metadata_updates = 0
-        self._client = self
+        self._client = self._coordinator = self
 
     async def describe(self) -> TopicDescription:
         return TopicDescription(TopicIdentity("cluster", "answers", "id"), self.partitions)
 
-    async def committed(self, _: TopicPartition) -> int:
-        return self.committed_offset
+    async def fetch_committed_offsets(
+        self, partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, OffsetAndMetadata]:
+        return dict.fromkeys(partitions, OffsetAndMetadata(self.committed_offset, ""))
 
     async def beginning_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, 0)
