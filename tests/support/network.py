@@ -1,4 +1,4 @@
-"""Brokers that one module alone uses, to be cut off, stopped, frozen or killed; whole again after each test."""
+"""Brokers that one module alone uses, to be cut off, stopped, frozen or killed; whole again after a test."""
 
 from collections.abc import Iterator
 
