@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 # As many at once as there are CPUs; the tests of one file one after the other, since they share what is slow to make.
 PARALLEL ?= --numprocesses auto --dist loadfile
+# Tests with a broker wait most of the time: twice as many at once, each with a broker of its own, and in the order
+# that is given, since the files with the fewest tests take longest.
+WAITING ?= --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo demo-judge test lint unit integration faults bench requirements clean
@@ -30,7 +33,8 @@ demo: install ## watch answers being judged: a broker, a worker and a sample cha
 demo-judge: install ## the same with answers in doubt asked about: a real language model, far too small to judge well
 	$(BIN)/python -m tests.support.demo_judge
 
-test: lint unit integration faults-short ## everything that is checked before a change is taken
+test: lint unit ## everything that is checked before a change is taken
+	$(BIN)/python -m pytest tests/faults tests/integration $(WAITING)
 
 lint: install ## style, types and the directions of imports
 	$(BIN)/ruff check .
@@ -60,11 +64,11 @@ mutants: install ## change the lines that a change touches, or MUTANTS="path ...
 	$(BIN)/python -m tests.support.mutants $(MUTANTS)
 
 integration: install ## the tests on a real Apache Kafka
-	$(BIN)/python -m pytest tests/integration $(PARALLEL)
+	$(BIN)/python -m pytest tests/integration $(WAITING)
 
 .PHONY: faults-short
 faults-short: install
-	$(BIN)/python -m pytest tests/faults $(PARALLEL)
+	$(BIN)/python -m pytest tests/faults $(WAITING)
 
 faults: install ## kill workers and brokers, break the network: the long form, about half an hour, and an hour of steady load
 	TRUTHGATE_TEST_FAULTS=long $(BIN)/python -m pytest tests/faults

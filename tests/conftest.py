@@ -12,7 +12,7 @@ from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
 from tests.support.brokers import cluster_for_tests, isolated_settings, unique_prefix
 
-pytest_plugins = ["tests.support.network"]
+pytest_plugins = ["tests.support.network", "tests.support.figures"]
 
 # The same examples everywhere and on every run: what passes here passes there, and a slow machine is no
 # failure. `make explore` looks for new ones, and `make mutants` makes do with fewer.

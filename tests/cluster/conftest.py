@@ -11,11 +11,10 @@ from tests.support.cluster import Cluster, cluster
 from tests.support.cluster.definitions import definitions
 from tests.support.cluster.kafka import KafkaForPods, kafka_for_pods
 from tests.support.cluster.release import IMAGE
-from tests.support.figures import pytest_terminal_summary, tell
 from tests.support.image import Image, image
 from tests.support.java_start import quick_java
 
-__all__ = ["image", "pytest_terminal_summary", "quick_java", "tell"]
+__all__ = ["image", "quick_java"]
 
 
 @pytest.fixture(scope="session")

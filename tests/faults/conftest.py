@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from schemas.records import ChatbotAnswer
-from tests.support.figures import print_told, reported, tell
+from tests.support.figures import reported
 from tests.support.java_start import quick_java
 from tests.support.ledger import Ledger
 
-__all__ = ["quick_java", "tell"]
+__all__ = ["quick_java"]
 
 SCALE_VARIABLE = "TRUTHGATE_TEST_FAULTS"
 
@@ -87,8 +87,7 @@ def report(request: pytest.FixtureRequest):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Print what was measured, what was done to the workers, and what came of the answers."""
-    print_told(terminalreporter)
+    """Print what was done to the workers, and what came of the answers."""
     if rows := [Row(**row) for row in reported(terminalreporter, _PROPERTY)]:
         terminalreporter.section("faults")
         table = Table("", *(name.replace("_", " ") for name in _COUNTS), box=None)

@@ -1,7 +1,6 @@
 """Brokers that stop, freeze, die or refuse: answers wait, and none is lost."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,20 +21,6 @@ from tests.support.records import eventually
 from tests.support.workers import Supervised, Worker, changed
 
 pytestmark = pytest.mark.timeout(1200)
-
-
-@pytest.fixture
-def kafka() -> Iterator[EmbeddedKafka]:
-    """Give a broker of the test's own, to be stopped and started."""
-    with EmbeddedKafka() as kafka:
-        yield kafka
-
-
-@pytest.fixture
-def trio() -> Iterator[EmbeddedKafka]:
-    """Give three brokers with replication 3 and min.insync.replicas 2."""
-    with EmbeddedKafka(brokers=3) as kafka:
-        yield kafka
 
 
 def _settings(kafka: EmbeddedKafka, folder: Path) -> Settings:

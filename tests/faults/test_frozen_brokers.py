@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,13 +33,6 @@ _VERDICT = Codec().encode(any_verdict(produced_at=_NOW, scored_at=_NOW))
 _OF_PROGRESS = {"truthgate_consumer_lag", "truthgate_commit_age_seconds"}
 #: What a loaded machine may take beside the limits of the settings.
 _SLACK_SECONDS = 5.0
-
-
-@pytest.fixture
-def kafka() -> Iterator[EmbeddedKafka]:
-    """Give a broker of the test's own, to be frozen."""
-    with EmbeddedKafka() as kafka:
-        yield kafka
 
 
 @pytest.fixture
@@ -116,17 +109,16 @@ async def test_a_frozen_broker_makes_a_worker_unready_in_seconds_and_nothing_is_
 
 
 async def test_one_frozen_broker_of_three_makes_a_worker_unready_at_most_until_others_take_over(
-    tmp_path: Path, record_property
+    trio: EmbeddedKafka, tmp_path: Path, record_property
 ) -> None:
-    with EmbeddedKafka(brokers=3) as trio:
-        settings = isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix())
-        await create_topics(settings)
-        with Supervised(Worker(changed(settings, scoring={"processes": 1}), tmp_path)) as supervised:
-            worker = supervised.worker
-            worker.wait_ready()
-            trio.brokers[0].pause()
-            ready = [worker.get("/readyz")[0] == 200 async for _ in _seconds(45)]
-            trio.brokers[0].resume()
+    settings = isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix())
+    await create_topics(settings)
+    with Supervised(Worker(changed(settings, scoring={"processes": 1}), tmp_path)) as supervised:
+        worker = supervised.worker
+        worker.wait_ready()
+        trio.brokers[0].pause()
+        ready = [worker.get("/readyz")[0] == 200 async for _ in _seconds(45)]
+        trio.brokers[0].resume()
     record_property("unready_seconds", ready.count(False))
     # A controller gives a broker up after nine seconds; to ask it in vain, and another one, takes the rest.
     assert all(ready[30:])

@@ -13,6 +13,7 @@ from schemas import Codec
 from schemas.records import ChatbotAnswer
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
+from tests.faults.conftest import Scale
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import PublishedRates, until_exact, with_rates
 from tests.support.records import end_offsets, eventually, produce
@@ -21,7 +22,6 @@ from tests.support.workers import Worker, changed
 pytestmark = pytest.mark.timeout(900)
 
 SECOND = timedelta(seconds=1)
-_KILLS = 21
 _EVENTS, _LAST = 600, 100
 #: Two publications: each writes the progress and ends with a marker.
 _RECORDS = 4
@@ -74,12 +74,12 @@ async def _publish(settings: Settings, answers: list[ChatbotAnswer]) -> None:
 
 
 async def _kill_again_and_again(
-    settings: Settings, workers: list[Worker], answers: list[ChatbotAnswer]
+    settings: Settings, workers: list[Worker], answers: list[ChatbotAnswer], kills: int
 ) -> None:
     """Kill while what was counted is read again, at the first publication, between later ones, and so on."""
-    for number in range(_KILLS):
+    for number in range(kills):
         worker, before = workers[number % len(workers)], await _committed(settings)
-        await _publish(settings, answers[number::_KILLS])
+        await _publish(settings, answers[number::kills])
 
         async def is_time() -> bool:
             match number % 3:  # noqa: B023
@@ -115,12 +115,15 @@ async def quick(settings: Settings) -> Settings:
     )
 
 
-async def test_windows_are_exact_through_twenty_kills(quick: Settings, tmp_path: Path, report) -> None:
+async def test_windows_are_exact_through_many_kills(
+    quick: Settings, tmp_path: Path, scale: Scale, report
+) -> None:
     """Three of four processes do not score, to be up soon: what both kinds judge has two decisions."""
     answers = _log()
     scoring = Worker(quick, tmp_path)
     mute = Worker(changed(quick, scoring={"enabled": False}), tmp_path)
-    await _kill_again_and_again(quick, [mute, scoring, mute, mute], answers[_LAST:])
+    kills = 2 * scale.kills
+    await _kill_again_and_again(quick, [mute, scoring, mute, mute], answers[_LAST:], kills)
     with scoring:
         # In any case scored by the last one: what comes is late, and some of it is there already.
         await _publish(quick, answers[: 2 * _LAST])
@@ -129,4 +132,4 @@ async def test_windows_are_exact_through_twenty_kills(quick: Settings, tmp_path:
     assert _counted(published) == _expected(answers)
     assert sum(state.scored for state in published.final.values()) > 0
     unique = list({answer.answer_id: answer for answer in answers}.values())
-    report(ledger, unique, kills=_KILLS)
+    report(ledger, unique, kills=kills)

@@ -1,7 +1,6 @@
 """Pauses that cannot be read: nothing is sent meanwhile, and no answer is lost."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,6 @@ pytestmark = pytest.mark.timeout(600)
 
 #: The broker that alone has the pauses; of all other topics the others have replicas.
 LAST = 2
-
-
-@pytest.fixture
-def trio() -> Iterator[EmbeddedKafka]:
-    """Give three brokers with replication 3 and min.insync.replicas 2."""
-    with EmbeddedKafka(brokers=3) as kafka:
-        yield kafka
 
 
 @pytest.fixture

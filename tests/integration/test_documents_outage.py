@@ -1,7 +1,6 @@
 """The documents while brokers go away: what is there stays usable, and what comes after it is read."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,13 +18,6 @@ from tests.support.records import Outgoing, eventually, produce
 
 CODEC = Codec()
 WHEN = datetime(2026, 3, 2, tzinfo=UTC)
-
-
-@pytest.fixture
-def kafka() -> Iterator[EmbeddedKafka]:
-    """Start a cluster of the test's own, which it may stop."""
-    with EmbeddedKafka() as kafka:
-        yield kafka
 
 
 @pytest.fixture

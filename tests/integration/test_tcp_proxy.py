@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 
 import pytest
 from aiokafka.admin import NewTopic
@@ -17,16 +16,10 @@ from tests.support.tcp_proxy import TcpProxy
 TOPIC = "through-the-proxy"
 
 
-@pytest.fixture(scope="module")
-def proxied() -> Iterator[tuple[TcpProxy, EmbeddedKafka]]:
-    with TcpProxy() as proxy, EmbeddedKafka(proxies=[proxy.address]) as kafka:
-        proxy.target = kafka.proxied[0]
-        yield proxy, kafka
-
-
 @pytest.fixture
-async def network(proxied: tuple[TcpProxy, EmbeddedKafka]) -> TcpProxy:
-    proxy, kafka = proxied
+async def proxy(network: tuple[TcpProxy, EmbeddedKafka]) -> TcpProxy:
+    """Give the proxy, whole, before a broker with the topic."""
+    proxy, kafka = network
     proxy.restore()
     async with open_admin(_direct(kafka)) as admin:
         await admin.create_topics([NewTopic(TOPIC, 1, 1)])
@@ -43,75 +36,75 @@ def _behind(proxy: TcpProxy, **changes: float) -> KafkaSettings:
     )
 
 
-async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(network: TcpProxy) -> None:
+async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(proxy: TcpProxy) -> None:
     payload = bytes(500_000)
-    before = network.bytes_forwarded
-    async with open_producer(_behind(network)) as producer:
+    before = proxy.bytes_forwarded
+    async with open_producer(_behind(proxy)) as producer:
         await producer.send_and_wait(TOPIC, payload)
         assert {broker.port for broker in producer.client.cluster.brokers()} == {
-            int(network.address.rpartition(":")[2])
+            int(proxy.address.rpartition(":")[2])
         }
-    assert network.bytes_forwarded - before > len(payload)
+    assert proxy.bytes_forwarded - before > len(payload)
 
 
 async def test_a_cut_in_mid_request_is_survived_by_a_client_that_tries_again(
-    network: TcpProxy, proxied: tuple[TcpProxy, EmbeddedKafka]
+    proxy: TcpProxy, network: tuple[TcpProxy, EmbeddedKafka]
 ) -> None:
     marker = str(time.monotonic()).encode()
-    async with open_producer(_behind(network)) as producer:
-        network.slow(bandwidth=200_000)
+    async with open_producer(_behind(proxy)) as producer:
+        proxy.slow(bandwidth=200_000)
         sending = await producer.send(TOPIC, bytes(500_000), key=marker)
-        before = network.bytes_forwarded
-        await eventually(lambda: network.bytes_forwarded > before + 32_000, "the request is under way")
-        network.cut()
-        network.restore()
+        before = proxy.bytes_forwarded
+        await eventually(lambda: proxy.bytes_forwarded > before + 32_000, "the request is under way")
+        proxy.cut()
+        proxy.restore()
         await sending
-    direct = _direct(proxied[1])
+    direct = _direct(network[1])
     records = await consume_count(direct, TOPIC, 1)
     assert [record.key for record in records].count(marker) == 1
 
 
-async def test_nothing_passes_while_half_open_and_all_passes_after(network: TcpProxy) -> None:
-    async with open_producer(_behind(network), request_timeout_ms=2_000) as producer:
+async def test_nothing_passes_while_half_open_and_all_passes_after(proxy: TcpProxy) -> None:
+    async with open_producer(_behind(proxy), request_timeout_ms=2_000) as producer:
         await producer.send_and_wait(TOPIC, b"first")
-        network.half_open()
+        proxy.half_open()
         sending = await producer.send(TOPIC, b"held up")
         with pytest.raises(ServiceUnreachable, match="does not answer within"):
-            await check_reachable(_behind(network, connect_timeout_seconds=1))
+            await check_reachable(_behind(proxy, connect_timeout_seconds=1))
         assert not sending.done()
-        network.restore()
+        proxy.restore()
         assert (await sending).topic == TOPIC
 
 
-async def test_refused_means_refused_and_restored_means_restored(network: TcpProxy) -> None:
-    async with open_producer(_behind(network)) as producer:
+async def test_refused_means_refused_and_restored_means_restored(proxy: TcpProxy) -> None:
+    async with open_producer(_behind(proxy)) as producer:
         await producer.send_and_wait(TOPIC, b"first")
-        network.refuse()
+        proxy.refuse()
         with pytest.raises(ServiceUnreachable, match="connection refused"):
-            await check_reachable(_behind(network))
+            await check_reachable(_behind(proxy))
         sending = await producer.send(TOPIC, b"meanwhile")
-        network.restore()
-        await check_reachable(_behind(network))
+        proxy.restore()
+        await check_reachable(_behind(proxy))
         assert (await sending).topic == TOPIC
 
 
-async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(network: TcpProxy) -> None:
+async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(proxy: TcpProxy) -> None:
     """What it could not deliver fails; nothing waits for ever and nothing stays open."""
-    settings = _behind(network, delivery_timeout_seconds=1)
+    settings = _behind(proxy, delivery_timeout_seconds=1)
     sending = None
     with pytest.raises(ServiceUnreachable, match="within 1 s"):  # noqa: PT012 - the end of the block raises
         async with open_producer(settings) as producer:
             await producer.send_and_wait(TOPIC, b"first")
-            network.half_open()
+            proxy.half_open()
             sending = await producer.send(TOPIC, b"second")
     assert sending is not None
     with pytest.raises(KafkaError):
         await asyncio.wait_for(sending, 1)
 
 
-async def test_latency_is_added_each_way(network: TcpProxy) -> None:
-    network.slow(latency=0.2)
+async def test_latency_is_added_each_way(proxy: TcpProxy) -> None:
+    proxy.slow(latency=0.2)
     began = time.monotonic()
-    await check_reachable(_behind(network, connect_timeout_seconds=10))
+    await check_reachable(_behind(proxy, connect_timeout_seconds=10))
     # Two exchanges: versions and metadata.
     assert time.monotonic() - began >= 4 * 0.2

@@ -20,16 +20,11 @@ def tell(request: pytest.FixtureRequest) -> Tell:
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Print what was told."""
-    print_told(terminalreporter)
-    return (yield)
-
-
-def print_told(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what was told, for a folder whose tests have a report of their own too."""
     if lines := list(reported(terminalreporter, _PROPERTY)):
         terminalreporter.section("measured")
         for line in lines:
             terminalreporter.write_line(line)
+    return (yield)
 
 
 def reported(terminalreporter: pytest.TerminalReporter, wanted: str) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from streams.rates.verdict_counts import from_epoch_ms, verdict_event
 from streams.settings import KafkaSettings, Settings
 from streams.worker.worker_metrics import WorkerMetrics
 from tests.support.offline_rates import Counted, counted_in, offline_rates
-from tests.support.records import DEADLINE_SECONDS, end_offsets, eventually
+from tests.support.records import DEADLINE_SECONDS, end_offsets
 from tests.support.workers import changed
 
 _POLL_MILLISECONDS = 200
@@ -95,21 +95,6 @@ async def published_alerts(settings: Settings) -> list[RateAlert]:
     topic = Topics(settings.kafka.topic_prefix).rate_alerts
     records = await committed_records(settings.kafka, topic)
     return [Codec().decode(record.value, RateAlert) for record in records]
-
-
-async def until_final(
-    settings: Settings, windows: Iterable[Window], deadline: float = DEADLINE_SECONDS
-) -> PublishedRates:
-    """Wait until all of these windows are final, and give everything that was published by then."""
-    wanted, published = set(windows), PublishedRates()
-
-    async def all_final() -> bool:
-        nonlocal published
-        published = await published_rates(settings)
-        return wanted <= published.final.keys()
-
-    await eventually(all_final, f"{len(wanted)} windows are final", deadline)
-    return published
 
 
 async def committed_records(

@@ -1,6 +1,5 @@
 """Section judges: accepted and refused values, and the examples of the guide."""
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,6 @@ from streams.settings import EndpointSettings, InvalidSettings, JudgeSettings, S
 SECRET = "hunter2-hunter2"
 SMALL = "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__"
 WHOLE = {"BASE_URL": "http://vllm/v1", "MODEL": "gpt-small"}
-
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
-        monkeypatch.delenv(name)
 
 
 def test_nobody_is_asked_unless_named() -> None:

@@ -34,12 +34,6 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
 KEYS = {"endpoints": "small", "otlp_headers": "authorization"}
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
-        monkeypatch.delenv(name)
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "secret"

@@ -1,6 +1,5 @@
 """A wrong setting is one line that names the variable and the reason; misspelt ones are refused."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from streams.settings.settings_loader import read_settings
 SECRET = "hunter2-hunter2"
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
-        monkeypatch.delenv(name)
-
-
 def complaint(config: Path | None = None) -> str:
     with pytest.raises(InvalidSettings) as raised:
         load_settings(config)
@@ -37,141 +30,125 @@ def complaint(config: Path | None = None) -> str:
 @pytest.mark.parametrize(
     ("variable", "value", "parts"),
     [
-        ("TRUTHGATE_WEB__PORT", "abc", ["TRUTHGATE_WEB__PORT: should be a whole number, not 'abc'"]),
-        ("TRUTHGATE_WEB__PORT", "70000", ["TRUTHGATE_WEB__PORT: should be at most 65535, not 70000"]),
-        ("TRUTHGATE_KAFKA__BOOTSTRAP", "k:9092", ["did you mean TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS?"]),
+        ("WEB__PORT", "abc", "TRUTHGATE_WEB__PORT: should be a whole number, not 'abc'"),
+        ("WEB__PORT", "70000", "TRUTHGATE_WEB__PORT: should be at most 65535, not 70000"),
+        ("KAFKA__BOOTSTRAP", "k:9092", "did you mean TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS?"),
+        ("KAKFA__TOPIC_PREFIX", "x", "TRUTHGATE_KAKFA__TOPIC_PREFIX is not … TRUTHGATE_KAFKA__TOPIC_PREFIX?"),
         (
-            "TRUTHGATE_KAKFA__TOPIC_PREFIX",
-            "x",
-            ["TRUTHGATE_KAKFA__TOPIC_PREFIX is not", "TRUTHGATE_KAFKA__TOPIC_PREFIX?"],
-        ),
-        (
-            "TRUTHGATE_POLICY__REFUSAL",
+            "POLICY__REFUSAL",
             "blocked",
-            ["policy for all answers: ", "refusal and declined must be review or auto_send"],
+            "policy for all answers:  … refusal and declined must be review or auto_send",
         ),
-        ("TRUTHGATE_POLICY__REFUSL", "review", ["is not a setting", "TRUTHGATE_POLICY__REFUSAL?"]),
+        ("POLICY__REFUSL", "review", "is not a setting … TRUTHGATE_POLICY__REFUSAL?"),
         (
-            "TRUTHGATE_POLICY__OVERRIDES",
+            "POLICY__OVERRIDES",
             '[{"message_type": "acton"}]',
-            ["policy.overrides.0.message_type: ", "'action' or 'unspecified'"],
+            "policy.overrides.0.message_type:  … 'action' or 'unspecified'",
         ),
-        ("TRUTHGATE_WEB_PORT", "8080", ["TRUTHGATE_WEB_PORT is not", "did you mean TRUTHGATE_WEB__PORT?"]),
-        ("TRUTHGATE_WEB", "8080", ["TRUTHGATE_WEB: should be a table"]),
-        ("TRUTHGATE_KAFKA", "{broken", ["TRUTHGATE_KAFKA: should be a table, as JSON"]),
+        ("WEB_PORT", "8080", "TRUTHGATE_WEB_PORT is not … did you mean TRUTHGATE_WEB__PORT?"),
+        ("WEB", "8080", "TRUTHGATE_WEB: should be a table"),
+        ("KAFKA", "{broken", "TRUTHGATE_KAFKA: should be a table, as JSON"),
+        ("SCORING__PIPELINES", "nl_core_news_sm", "SCORING__PIPELINES: should be a table, as JSON"),
+        ("LOG__LEVEL", "loud", "TRUTHGATE_LOG__LEVEL:  … 'debug', 'info'"),
+        ("SCORING__PROFILE", "gpt", "TRUTHGATE_SCORING__PROFILE: "),
         (
-            "TRUTHGATE_SCORING__PIPELINES",
-            "nl_core_news_sm",
-            ["SCORING__PIPELINES: should be a table, as JSON"],
-        ),
-        ("TRUTHGATE_LOG__LEVEL", "loud", ["TRUTHGATE_LOG__LEVEL: ", "'debug', 'info'"]),
-        ("TRUTHGATE_SCORING__PROFILE", "gpt", ["TRUTHGATE_SCORING__PROFILE: "]),
-        (
-            "TRUTHGATE_SCORING__PIPELINES",
+            "SCORING__PIPELINES",
             '{"nl": "nl_core_news_sm", "xx1": "some"}',
-            ["TRUTHGATE_SCORING__PIPELINES: 'xx1' has no lexicon; known: en, nl"],
+            "TRUTHGATE_SCORING__PIPELINES: 'xx1' has no lexicon; known: en, nl",
         ),
-        ("TRUTHGATE_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", ["kafka: ", "needs sasl_username"]),
+        ("KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "kafka:  … needs sasl_username"),
+        ("KAFKA__SSL_CAFILE", "/ca.pem", "kafka:  … ssl_cafile is set … PLAINTEXT is without TLS"),
+        ("TELEMETRY__OTLP_ENDPOINT", "collector:4317", "OTLP_ENDPOINT:  … http or https URL"),
+        ("TELEMETRY__OTLP_HEADERS", "a=b", "OTLP_HEADERS: should be a table, as JSON"),
+        ("TELEMETRY__SAMPLING_RATIO", "1.5", "SAMPLING_RATIO:  … should be at most 1, not 1.5"),
         (
-            "TRUTHGATE_KAFKA__SSL_CAFILE",
-            "/ca.pem",
-            ["kafka: ", "ssl_cafile is set", "PLAINTEXT is without TLS"],
-        ),
-        ("truthgate_web__port", "abc", ["WEB__PORT: "]),
-        ("TRUTHGATE_TELEMETRY__OTLP_ENDPOINT", "collector:4317", ["OTLP_ENDPOINT: ", "http or https URL"]),
-        ("TRUTHGATE_TELEMETRY__OTLP_HEADERS", "a=b", ["OTLP_HEADERS: should be a table, as JSON"]),
-        ("TRUTHGATE_TELEMETRY__SAMPLING_RATIO", "1.5", ["SAMPLING_RATIO: ", "should be at most 1, not 1.5"]),
-        (
-            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS",
+            "KAFKA__BOOTSTRAP_SERVERS",
             "localhost:abc",
-            ["TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: should be host:port"],
+            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: should be host:port",
         ),
         (
-            "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL",
+            "ENCODING__SCHEMA_REGISTRY_URL",
             "ftp://x",
-            ["TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL: should be an http or https URL"],
+            "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL: should be an http or https URL",
         ),
+        ("DOCUMENTS__STALE_AFTER_SECONDS", "60", "TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS:  … 120"),
+        ("POLICY__NO_SUCH_THRESHOLD", "1", "TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"),
         (
-            "TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS",
-            "60",
-            ["TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS: ", "120"],
-        ),
-        ("TRUTHGATE_POLICY__NO_SUCH_THRESHOLD", "1", ["TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"]),
-        (
-            "TRUTHGATE_RATES__RETENTION_SECONDS",
+            "RATES__RETENTION_SECONDS",
             "30",
-            ["rates: ", "retention_seconds should be at least allowed_lateness_seconds"],
+            "rates:  … retention_seconds should be at least allowed_lateness_seconds",
         ),
-        ("TRUTHGATE_RATES__WINDOWS", "60", ["TRUTHGATE_RATES__WINDOWS: "]),
-        ("TRUTHGATE_RATES__WINDOWS", "[]", ["TRUTHGATE_RATES__WINDOWS: ", "should not be empty"]),
-        ("TRUTHGATE_RATES__WINDOWS", "[60]", ["rates.windows.0: "]),
+        ("RATES__WINDOWS", "60", "TRUTHGATE_RATES__WINDOWS: "),
+        ("RATES__WINDOWS", "[]", "TRUTHGATE_RATES__WINDOWS:  … should not be empty"),
+        ("RATES__WINDOWS", "[60]", "rates.windows.0: "),
         (
-            "TRUTHGATE_RATES__WINDOWS",
+            "RATES__WINDOWS",
             '[{"size_seconds": 60, "hop_seconds": 61}]',
-            ["rates.windows.0: hop_seconds should be at most"],
+            "rates.windows.0: hop_seconds should be at most",
         ),
-        ("TRUTHGATE_TOPICS__RETENTION_DAYS", "0.01", ["should be at least an hour, 1/24 of a day, not 0.01"]),
-        ("TRUTHGATE_KAFKA__TOPIC_PREFIX", "a b", ["^[a-zA-Z0-9._-]*$, not 'a b'"]),
+        ("TOPICS__RETENTION_DAYS", "0.01", "should be at least an hour, 1/24 of a day, not 0.01"),
+        ("KAFKA__TOPIC_PREFIX", "a b", "^[a-zA-Z0-9._-]*$, not 'a b'"),
         (
-            "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL",
+            "ENCODING__SCHEMA_REGISTRY_URL",
             f"http://bob:{SECRET}@a..b/?key={SECRET}",
-            ["not 'http://***@a..b/?***'"],
+            "not 'http://***@a..b/?***'",
         ),
-        ("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 0.5}]', ["rates.windows.0.size_seconds: "]),
+        ("RATES__WINDOWS", '[{"size_seconds": 0.5}]', "rates.windows.0.size_seconds: "),
         (
-            "TRUTHGATE_RATES__WINDOWS",
+            "RATES__WINDOWS",
             '[{"size_seconds": 86400, "hop_seconds": 1}]',
-            ["size_seconds should be at most 1440 hops"],
+            "size_seconds should be at most 1440 hops",
         ),
         (
-            "TRUTHGATE_RATES__WINDOWS",
+            "RATES__WINDOWS",
             '[{"size_seconds": 60}, {"size_seconds": 3600, "hop_seconds": 60}, {"size_seconds": 3600}]',
-            ["TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is used twice"],
+            "TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is used twice",
         ),
-        ("TRUTHGATE_ALERTS__THRESHOLDS", "[{", ["TRUTHGATE_ALERTS__THRESHOLDS: should be a list, as JSON"]),
+        ("ALERTS__THRESHOLDS", "[{", "TRUTHGATE_ALERTS__THRESHOLDS: should be a list, as JSON"),
+        ("ALERTS__THRESHOLDS", '[{"name": "x", "window_seconds": 60}]', "alerts.thresholds.0.rate: "),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60}]',
-            ["alerts.thresholds.0.rate: "],
-        ),
-        (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": 20}]',
-            ["alerts.thresholds.0.rate: ", "should be below 1, not 20"],
+            "alerts.thresholds.0.rate:  … should be below 1, not 20",
         ),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": NaN}]',
-            ["alerts.thresholds.0.rate: "],
+            "alerts.thresholds.0.rate: ",
         ),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": 0.2, "message_type": "acton"}]',
-            ["alerts.thresholds.0.message_type: ", "'action' or 'unspecified'"],
+            "alerts.thresholds.0.message_type:  … 'action' or 'unspecified'",
         ),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": 0.2, "minimum_answers": 0}]',
-            ["alerts.thresholds.0.minimum_answers: "],
+            "alerts.thresholds.0.minimum_answers: ",
         ),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "x", "window_seconds": 60, "rate": 0}, {"name": "x", "window_seconds": 9, "rate": 0}]',
-            ["TRUTHGATE_ALERTS__THRESHOLDS: the name x is used twice"],
+            "TRUTHGATE_ALERTS__THRESHOLDS: the name x is used twice",
         ),
         (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
+            "ALERTS__THRESHOLDS",
             '[{"name": "Too many!", "window_seconds": 60, "rate": 0.2}]',
-            ["alerts.thresholds.0.name: "],
+            "alerts.thresholds.0.name: ",
         ),
     ],
 )
 def test_a_wrong_variable_is_named_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, parts: list[str]
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, parts: str
 ) -> None:
-    monkeypatch.setenv(variable, value)
+    monkeypatch.setenv(f"TRUTHGATE_{variable}", value)
     message = complaint()
-    assert [part for part in parts if part not in message] == []
+    assert [part for part in parts.split(" … ") if part not in message] == []
+
+
+def test_a_variable_is_known_in_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("truthgate_web__port", "abc")
+    assert "WEB__PORT: " in complaint()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The reference of the settings and the sample file have what the settings themselves have."""
 
-import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -17,12 +16,6 @@ from streams.settings.setting_catalog import ANY_ENTRY, ANY_KEY, Setting, all_se
 
 ALL = tuple(all_settings())
 SECRETS = [each for each in ALL if "secret" in each.type]
-
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.upper().startswith("TRUTHGATE_")]:
-        monkeypatch.delenv(name)
 
 
 def _named(name: str) -> Setting:
