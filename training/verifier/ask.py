@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scoring.scorer.refusal import find_refusal
+from scoring.scorer.classification import find_refusal
 from scoring.text.prepared_text import PreparedText
-from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import Verifier, VerifierInput, VerifierPrediction
+from scoring.verifier.onnx import Verifier, VerifierInput, VerifierPrediction, open_verifier
 from training.verifier.baseline import plain
 from training.verifier.pairs import is_kept_apart
 from training.verifier.texts import (

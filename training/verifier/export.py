@@ -17,8 +17,15 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from scoring.verifier.onnx import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, VerifierConfig, open_verifier
-from scoring.verifier.verifying import Verifier, VerifierInput
+from scoring.verifier.onnx import (
+    CONFIG_FILE,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    Verifier,
+    VerifierConfig,
+    VerifierInput,
+    open_verifier,
+)
 from training.verifier.batches import BETWEEN, MOST_TOKENS
 from training.verifier.cached_parses import load
 from training.verifier.calibration import Logits, temperature
