@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Protocol
+from typing import IO, Any, Final
 
 #: SQLite's error name for a full disk.
 SQLITE_FULL: Final = "SQLITE_FULL"
@@ -210,11 +210,7 @@ def _inode(path: Path) -> int | None:
         return None
 
 
-class _HasFileno(Protocol):
-    def fileno(self) -> int: ...
-
-
-def try_lock(file: int | _HasFileno) -> bool:
+def try_lock(file: int | IO[Any]) -> bool:
     """Lock an open file until it is closed, without waiting.
 
     Returns:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,18 +41,6 @@ class VerifierResult:
     def is_complete(self) -> bool:
         """Whether every input has a prediction."""
         return None not in self.predictions
-
-
-class Verifier(Protocol):
-    """A model that predicts support. Not thread-safe: each scoring process has its own."""
-
-    def verify(
-        self, inputs: Sequence[VerifierInput], language: str, timeout_seconds: float
-    ) -> VerifierResult:
-        """Return predictions for the claims of one answer; no batch starts after ``timeout_seconds``.
-
-        Raises any Exception where the model fails.
-        """
 
 
 class VerifierUnavailable(RuntimeError):
@@ -151,16 +139,6 @@ _MAX_REASON_CHARACTERS = 200
 FloatArray = npt.NDArray[np.float32]
 
 
-class Session(Protocol):
-    """The part of onnxruntime's session that is used."""
-
-    def get_inputs(self) -> Sequence[Any]:
-        """Return the inputs, each with a ``name``."""
-
-    def run(self, names: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> Sequence[Any]:
-        """Return the outputs, of which the first is the logits."""
-
-
 class OnnxVerifier:
     """Runs a model on one thread in batches of pairs of similar length.
 
@@ -177,7 +155,7 @@ class OnnxVerifier:
 
     def __init__(
         self,
-        session: Session,
+        session: Any,
         tokenizer: Any,
         config: VerifierConfig,
         clock: Callable[[], float] = time.monotonic,
