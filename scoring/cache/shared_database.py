@@ -1,5 +1,6 @@
-"""SQLite files shared by processes: opened, checked for damage, and rebuilt when unusable."""
+"""Files that processes share: locks, atomic replacement, and SQLite files that are rebuilt when unusable."""
 
+import fcntl
 import os
 import sqlite3
 import stat
@@ -7,9 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
-
-from scoring.cache.shared_files import try_lock
+from typing import IO, Any, Final
 
 #: SQLite's error name for a full disk.
 SQLITE_FULL: Final = "SQLITE_FULL"
@@ -209,3 +208,36 @@ def _inode(path: Path) -> int | None:
         return path.stat().st_ino
     except FileNotFoundError:
         return None
+
+
+def try_lock(file: int | IO[Any]) -> bool:
+    """Lock an open file until it is closed, without waiting.
+
+    Returns:
+        False if another process holds the lock.
+
+    Raises:
+        OSError: the file system has no locks, for example.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace the text of a file; even a power failure leaves the old or the new text, whole.
+
+    Raises:
+        OSError: it cannot be written; the old text stays.
+    """
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

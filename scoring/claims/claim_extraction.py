@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from scoring.text.clock_times import clock_times
+from scoring.figures.times import clock_times
 from scoring.text.prepared_text import PreparedText
 from scoring.text.spans import sentence_tokens, token_span
 

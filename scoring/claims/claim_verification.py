@@ -7,7 +7,7 @@ from typing import Final
 from scoring.claims.grounding import GroundedClaim, grounded_claims, sentence_index
 from scoring.text.prepared_text import PreparedExchange
 from scoring.values.rules import Reason
-from scoring.verifier.verifying import Verifier, VerifierInput
+from scoring.verifier.onnx import OnnxVerifier, VerifierInput
 
 #: A claim is in doubt between these shares of its words: below, the documents hardly mention it; above, they
 #: nearly have its wording. Each call costs time.
@@ -81,7 +81,7 @@ class Verification:
 
 
 def verify_claims(
-    verifier: Verifier, inputs: Mapping[int, VerifierInput], language: str, timeout_seconds: float
+    verifier: OnnxVerifier, inputs: Mapping[int, VerifierInput], language: str, timeout_seconds: float
 ) -> Verification:
     """Have a verifier predict the claims of one answer in one call within its timeout.
 

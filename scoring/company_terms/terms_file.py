@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
-from scoring.cache.shared_files import write_atomically
+from scoring.cache.shared_database import write_atomically
 
 FORMAT = 1
 _MAX_MESSAGE = 200

@@ -65,7 +65,9 @@ def type_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) ->
     Questions without a label are passed over.
     """
     pairs = [(case.labelled, case.recognised) for case in group.select(cases) if case.labelled is not None]
-    return TypeTable(group, len(pairs), tuple(_rows(pairs)), _confusions(pairs))
+    counts = ((kinds, pairs.count(kinds)) for kinds in product(MessageType, MessageType))
+    confusions = tuple(TypeConfusion(*kinds, count) for kinds, count in counts if count)
+    return TypeTable(group, len(pairs), tuple(_rows(pairs)), confusions)
 
 
 def _rows(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[TypeRow]:
@@ -75,14 +77,10 @@ def _rows(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[TypeRow]
     estimates = paired_estimates(partial(_table, sets=sets), labelled, recognised) if pairs else ()
     names = [ALL, ALL_EQUAL, *(tuple(MessageType)[code].value for code in present), _SCORED_NAME]
     members = [list(_CODES.values())] * 2 + sets
-    for name, codes, measures in zip(names, members, _fours(estimates), strict=False):
+    fours = zip(*[iter(estimates)] * 4, strict=True)
+    for name, codes, measures in zip(names, members, fours, strict=False):
         counts = [sum(map(side.count, codes)) for side in (labelled, recognised)]
         yield TypeRow(name, counts[0], counts[1], *measures)
-
-
-def _fours(estimates: Sequence[Estimate | None]) -> Iterable[tuple[Estimate | None, ...]]:
-    sides = iter(estimates)
-    return zip(sides, sides, sides, sides, strict=True)
 
 
 def _table(labelled: FloatArray, recognised: FloatArray, axis: int, sets: list[list[int]]) -> FloatArray:
@@ -111,8 +109,3 @@ def _measures(actual: Flags, found: Flags, axis: int) -> FloatArray:
 
 def _accurate(measures: FloatArray, accuracy: FloatArray) -> FloatArray:
     return np.stack((measures[0], accuracy, measures[2], measures[3]))
-
-
-def _confusions(pairs: Sequence[tuple[MessageType, MessageType]]) -> tuple[TypeConfusion, ...]:
-    every = product(MessageType, MessageType)
-    return tuple(TypeConfusion(*pair, count) for pair in every if (count := pairs.count(pair)))

@@ -31,7 +31,7 @@ from scoring.evaluation.opinion_routing import (
     rankings,
     sending_rows,
 )
-from scoring.evaluation.statistics import LEVEL, Estimate, FloatArray, area, rank_correlation
+from scoring.evaluation.statistics import Estimate, FloatArray, area, estimate_from, rank_correlation
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision
 from scoring.values.opinion import Label, Opinion
 
@@ -149,12 +149,8 @@ def _metrics(known: Sequence[JudgedCase], tau: float) -> list[float]:
 
 def _draw_interval(values: FloatArray) -> Estimate | None:
     defined = values[~np.isnan(values)]
-    if not len(defined):
-        return None
-    if len(values) == 1:
-        return Estimate(float(defined[0]))
-    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(float(defined.mean()), float(low), float(high))
+    mean = defined.mean() if len(defined) else np.nan
+    return estimate_from(mean, values if len(values) > 1 else np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)

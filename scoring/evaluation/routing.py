@@ -35,13 +35,19 @@ def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Ro
     Those that were not scored in the way that was asked for are not: what was decided about them, the
     other way decided.
     """
-    rated = [case for case in group.select(cases) if case.rating is not None]
-    members = [case for case in rated if case.is_scored_as_requested]
+    members, counted_out = _routed(cases, group)
     rows = tuple(
         routing_row([case.decision for case in members if case.rating == rating], rating)
         for rating in RATINGS
     )
-    return Routing(group, rows, counted_out=len(rated) - len(members))
+    return Routing(group, rows, counted_out)
+
+
+def _routed(cases: Sequence[EvaluationCase], group: CaseGroup) -> tuple[list[EvaluationCase], int]:
+    """Return the rated answers of a group that were scored as requested, and how many were not."""
+    rated = [case for case in group.select(cases) if case.rating is not None]
+    members = [case for case in rated if case.is_scored_as_requested]
+    return members, len(rated) - len(members)
 
 
 def routing_row(decisions: Sequence[Decision], rating: int | None = None) -> RoutingRow:
@@ -100,10 +106,9 @@ def sending_shares(decided: Sequence[tuple[Label | None, Decision]]) -> SendingS
 
 def sending_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> SendingTable:
     """Count where the rated answers of a group went; what could not be translated is counted out."""
-    rated = [case for case in group.select(cases) if case.rating is not None]
-    members = [case for case in rated if case.is_scored_as_requested]
+    members, counted_out = _routed(cases, group)
     found = sending_shares([(case.truth, case.decision) for case in members])
-    return SendingTable(group, found, counted_out=len(rated) - len(members))
+    return SendingTable(group, found, counted_out)
 
 
 def misrouted(cases: Sequence[EvaluationCase]) -> tuple[Misrouted, ...]:
@@ -144,9 +149,7 @@ class CheckTable:
 
 def check_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> CheckTable:
     """Count in how many answers each check found something, whatever was decided in the end."""
-    members = [
-        case for case in group.select(cases) if case.rating is not None and case.is_scored_as_requested
-    ]
+    members, _ = _routed(cases, group)
     reasons = dict.fromkeys(reason for case in cases for reason in case.checks)
     sides = [
         [case for case in members if case.truth is Label.FALSE],

@@ -129,7 +129,7 @@ def _estimates(
 ) -> tuple[Estimate | None, ...]:
     values = np.atleast_1d(statistic(*samples, axis=-1))
     if min(map(len, samples)) < min_samples:
-        return tuple(_estimate(value, np.empty(0)) for value in values)
+        return tuple(estimate_from(value, np.empty(0)) for value in values)
     with warnings.catch_warnings():
         # It warns of resamples without a value, which are left out of its distribution below.
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
@@ -144,10 +144,11 @@ def _estimates(
             rng=_SEED,
         )
     resampled = np.atleast_2d(result.bootstrap_distribution)
-    return tuple(map(_estimate, values, resampled))
+    return tuple(map(estimate_from, values, resampled))
 
 
-def _estimate(value: float, resampled: FloatArray) -> Estimate | None:
+def estimate_from(value: float, resampled: FloatArray) -> Estimate | None:
+    """Return an estimate with the interval of its resampled values; None where it is NaN."""
     if np.isnan(value):
         return None
     defined = resampled[~np.isnan(resampled)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from scoring.figures.calendar_periods import CalendarPeriod, calendar_periods
 from scoring.figures.quantities import PERCENT, Bound, Number, Quantity, find_quantities
 from scoring.figures.tables import figure_stem
+from scoring.figures.times import CalendarPeriod, calendar_periods
 from scoring.lexicon import FigureWords, Lexicon, PhraseList
 from scoring.text.prepared_text import Word, split_words
 

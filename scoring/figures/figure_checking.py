@@ -14,11 +14,11 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import product
 
-from scoring.figures.calendar_periods import calendar_periods
 from scoring.figures.clause import LIMITS, Clause, Figure, indices
 from scoring.figures.data_blocks import LONGEST_LINE, TextSpan, split_lines
 from scoring.figures.quantities import PERCENT, Closeness, closeness, find_quantities
 from scoring.figures.tables import Table, figure_stems, listings, tables
+from scoring.figures.times import calendar_periods
 from scoring.lexicon import Lexicon
 from scoring.text.prepared_text import PreparedText
 

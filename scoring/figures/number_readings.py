@@ -7,11 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from scoring.figures.calendar_periods import calendar_periods
 from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE, UNIT_SIGNS, UNIT_SIZES, parse_number
+from scoring.figures.times import calendar_periods, clock_times
 from scoring.lexicon import Lexicon
 from scoring.lexicon.lexicon import ClockWords
-from scoring.text.clock_times import clock_times
 from scoring.text.prepared_text import PreparedText, Word, split_words
 
 #: What a reading is of besides the kinds of units: a time of day, a date (by its ordinal).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scoring.figures.calendar_periods import whole_period
 from scoring.figures.clause import Clause, Figure
 from scoring.figures.quantities import (
     DURATION,
@@ -16,8 +15,8 @@ from scoring.figures.quantities import (
     compare_quantities,
 )
 from scoring.figures.tables import NO_SIGNS, YES_SIGNS, Table
+from scoring.figures.times import ClockTime, clock_times, whole_period
 from scoring.lexicon import Lexicon
-from scoring.text.clock_times import ClockTime, clock_times
 from scoring.text.prepared_text import PreparedText, folded_words
 
 _TWO = 2

@@ -167,11 +167,13 @@ class SupportReply(ReplyForm):
     kind: Annotated[Mistake | None, Field(description="the kind of mistake, null if supported")]
 
 
-class _Numbered(ReplyForm):
+class Numbered(ReplyForm):
+    """A part of a reply about one of several things."""
+
     number: _Number
 
 
-class NumberedSupport(SupportReply, _Numbered):
+class NumberedSupport(SupportReply, Numbered):
     """The same of one of several."""
 
 
@@ -188,7 +190,7 @@ class GeneratedQuestionsReply(ReplyForm):
     noncommittal: bool
 
 
-class QuestionLikeness(_Numbered):
+class QuestionLikeness(Numbered):
     """How much a question asks for the same as another."""
 
     alike: Annotated[_Share, Field(description="how much it asks for the same, from 0 to 1")]
@@ -217,7 +219,7 @@ class QuizReply(ReplyForm):
     confidence: Annotated[_Share, Field(description="how sure you are that none is left out, from 0 to 1")]
 
 
-class QuizAnswer(_Numbered):
+class QuizAnswer(Numbered):
     """The reply that a text gives to a question, if any."""
 
     answerable: bool
@@ -231,7 +233,7 @@ class QuizAnswersReply(ReplyForm):
     replies: Annotated[tuple[QuizAnswer, ...], Field(max_length=2 * _MANY)]
 
 
-class ReplyPair(_Numbered):
+class ReplyPair(Numbered):
     """Whether two replies mean the same."""
 
     same: bool

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from scoring.judges import prompts
 from scoring.judges.case import JudgeOptions
-from scoring.judges.forms import EvaluationReply, ReplyForm, ScoredReply, WrongWords, reply_schema
+from scoring.judges.forms import EvaluationReply, Numbered, ReplyForm, ScoredReply, WrongWords, reply_schema
 from scoring.judges.prompts import Prompt
 from scoring.judges.replies import MalformedReply, parse_reply
 from scoring.judges.requests import Failure, Finish, Message, Outcome, Reply, Request
@@ -254,9 +254,9 @@ def judgement_of(label: Label, confidence: float, reply: ScoredReply) -> Judgeme
     return Judgement(label, confidence, reply.score, reply.wrong)
 
 
-def check_numbers(given: Iterable[int], expected: int) -> str | None:
+def check_numbers(given: Iterable[Numbered], expected: int) -> str | None:
     """Return what to repair if a reply does not have each number from 1 on once, or None."""
-    if sorted(given) == list(range(1, expected + 1)):
+    if sorted(each.number for each in given) == list(range(1, expected + 1)):
         return None
     return f"it does not give each number from 1 to {expected} once"
 

@@ -122,7 +122,7 @@ class SendingWords:
     - ``greetings``: single words before the opener.
     - ``articles``: one of them begins the title of an action, or follows its verb ("Delete a draft").
 
-    Courtesies, as whole sentences without punctuation (:class:`scoring.features.courtesy.Courtesy`): a
+    Courtesies, as whole sentences without punctuation (:class:`scoring.features.quotation.Courtesy`): a
     customer's ``thanks`` and the ``welcomes`` that return them, ``hellos`` and their ``replies``.
     """
 

@@ -10,17 +10,11 @@ from scoring.features.action_claimed import ActionClaimed
 from scoring.features.answer_words import CompanySpecificTerms, ComplexAnswer, PromptOverlap
 from scoring.features.claim_support import ClaimsCovered, ClaimsVerified, RefusalJustified
 from scoring.features.components_defined import ComponentsDefined
-from scoring.features.courtesy import Courtesy
 from scoring.features.error_mismatch import ErrorMismatch
-from scoring.features.figures_follow import FiguresFollow
-from scoring.features.hal import Hal
-from scoring.features.numbers_known import NumbersKnown
-from scoring.features.phrases_known import PhrasesKnown
-from scoring.features.subject_combination import SubjectCombination
-from scoring.features.values_agree import ValuesAgree
-from scoring.features.verbatim_document import VerbatimDocument
-from scoring.features.verbatim_guide import VerbatimGuide
-from scoring.scorer.refusal import REFUSAL
+from scoring.features.figures import FiguresFollow, NumbersKnown, ValuesAgree
+from scoring.features.quotation import Courtesy, VerbatimDocument, VerbatimGuide
+from scoring.features.word_combinations import Hal, PhrasesKnown, SubjectCombination
+from scoring.scorer.classification import REFUSAL
 from scoring.scorer.score import Score, mean_score, support_score
 from scoring.values.exchange import FeatureValue, MessageType
 from scoring.values.rules import Reason, Rule

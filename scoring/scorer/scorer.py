@@ -15,10 +15,9 @@ from scoring.company_terms import WatchedTermsFile
 from scoring.features.claim_support import REFUSAL_JUSTIFIED
 from scoring.lexicon import load_lexicons
 from scoring.quotation.quoted_document import quoted_document
-from scoring.scorer.message_type import message_type
+from scoring.scorer.classification import REFUSAL, find_refusal, message_type
 from scoring.scorer.preparation import BilingualExchange, ExchangePreparer, unparsed_texts
 from scoring.scorer.profile import get_profile
-from scoring.scorer.refusal import REFUSAL, find_refusal
 from scoring.text.language_detection import LanguageDetector
 from scoring.text.parsing import LazyParse, ParseCache, Parser, PipelineError, parse_together
 from scoring.text.prepared_text import TextCache

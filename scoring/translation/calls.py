@@ -10,9 +10,9 @@ from deep_translator.exceptions import TooManyRequests, TranslationNotFound
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 from tenacity.nap import sleep_using_event
 
-from scoring.cache.circuit_breaker import CircuitBreaker
+from scoring.cache.call_guards import CircuitBreaker
 from scoring.translation.checks import DetectLanguage, find_fault, is_untranslated, tidy
-from scoring.translation.engines import PROVIDER_SPECS, ProviderOptions
+from scoring.translation.engines import PROVIDER_SPECS, BoundedHttpClient, ProviderOptions, ResponseTimeout
 from scoring.translation.errors import (
     OUTAGES,
     RETRYABLE_FAULTS,
@@ -22,7 +22,6 @@ from scoring.translation.errors import (
     TranslationObserver,
     TranslatorMisconfigured,
 )
-from scoring.translation.http import BoundedHttpClient, ResponseTimeout
 
 #: 456 is DeepL's "quota exceeded"; any other status is a server error.
 _FAULT_BY_STATUS = {

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 
 
 class TranslationFault(StrEnum):

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scoring.cache.circuit_breaker import CircuitBreaker
-from scoring.cache.single_flight import SingleFlight
+from scoring.cache.call_guards import CircuitBreaker, SingleFlight
 from scoring.translation.cached import RecentTranslations, TranslationCache
 from scoring.translation.calls import BatchTranslator, Provider, RetryPolicy
 from scoring.translation.checks import DetectLanguage, preserves_bold

@@ -1,16 +1,59 @@
-"""A cross-encoder in ONNX with its tokenizer and configuration."""
+"""The interface of a verifier, and a cross-encoder in ONNX with its tokenizer and configuration."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from scoring.verifier.verifying import VerifierInput, VerifierPrediction, VerifierResult, VerifierUnavailable
+
+@dataclass(frozen=True, slots=True)
+class VerifierInput:
+    """One claim of an answer, its question, and a passage that may support it."""
+
+    question: str
+    claim: str
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierPrediction:
+    """The probabilities that the passage supports the claim, contradicts it, or does neither; in sum 1."""
+
+    supported: float
+    contradicted: float
+    absent: float
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierResult:
+    """One prediction per input, in order; None for inputs that exceeded the timeout."""
+
+    predictions: tuple[VerifierPrediction | None, ...]
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every input has a prediction."""
+        return None not in self.predictions
+
+
+class VerifierUnavailable(RuntimeError):
+    """The configured model cannot be used; ``reason`` is a stable code, the message one line.
+
+    ``verifier_not_installed``: its packages are missing. ``verifier_unreadable``: a file is missing or
+    invalid, or the files do not match.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
 
 CONFIG_FILE = "verifier.json"
 _TRANSFORMERS_CONFIG_FILE = "config.json"
@@ -96,16 +139,6 @@ _MAX_REASON_CHARACTERS = 200
 FloatArray = npt.NDArray[np.float32]
 
 
-class Session(Protocol):
-    """The part of onnxruntime's session that is used."""
-
-    def get_inputs(self) -> Sequence[Any]:
-        """Return the inputs, each with a ``name``."""
-
-    def run(self, names: None, inputs: dict[str, npt.NDArray[np.int64]], /) -> Sequence[Any]:
-        """Return the outputs, of which the first is the logits."""
-
-
 class OnnxVerifier:
     """Runs a model on one thread in batches of pairs of similar length.
 
@@ -122,7 +155,7 @@ class OnnxVerifier:
 
     def __init__(
         self,
-        session: Session,
+        session: Any,
         tokenizer: Any,
         config: VerifierConfig,
         clock: Callable[[], float] = time.monotonic,

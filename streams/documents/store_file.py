@@ -10,8 +10,7 @@ from typing import IO
 
 import structlog
 
-from scoring.cache.shared_database import error_name, is_corruption
-from scoring.cache.shared_files import try_lock
+from scoring.cache.shared_database import error_name, is_corruption, try_lock
 from streams.observability.failures import EXIT_UNREACHABLE, InfrastructureFailure, exit_code
 from streams.settings import InvalidSettings
 

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scoring.cache.shared_files import write_atomically
+from scoring.cache.shared_database import write_atomically
 from streams.documents.store_file import lock_directory
 from streams.llm.budget import (
     DAY_SECONDS,

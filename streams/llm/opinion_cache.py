@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from scoring.cache.cache_file import OPINION_CACHE_ID, CacheFile
-from scoring.cache.single_flight import SingleFlight
+from scoring.cache.call_guards import SingleFlight
 from scoring.judges.opinion_json import OpinionUnreadable, read_opinion, write_opinion
 from scoring.values.opinion import Opinion, UnsureReason
 from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel

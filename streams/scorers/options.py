@@ -8,8 +8,7 @@ from scoring.text.language_detection import language_code
 from scoring.values.exchange import Exchange, MessageType
 from scoring.values.rules import Reason
 from scoring.values.scored_answer import ScoredAnswer
-from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import VerifierUnavailable
+from scoring.verifier.onnx import VerifierUnavailable, open_verifier
 from streams.documents.company_terms import terms_path
 from streams.settings import InvalidSettings, Settings
 

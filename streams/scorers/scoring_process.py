@@ -23,7 +23,7 @@ from scoring import PipelineError, Scorer
 from scoring.scorer.scorer import PreparedScoring, ScorerOptions
 from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
-from scoring.verifier.verifying import VerifierUnavailable
+from scoring.verifier.onnx import VerifierUnavailable
 
 #: A killed process is gone within milliseconds; this is for a kernel that is slow to say so.
 _END_SECONDS = 10.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from schemas import KnowledgeDocument
-from scoring.cache.shared_files import try_lock
+from scoring.cache.shared_database import try_lock
 from streams.documents.versions import VersionedDocument, version_name
 from streams.observability.failures import (
     EXIT_SOFTWARE,

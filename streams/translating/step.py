@@ -5,7 +5,7 @@ from typing import Protocol
 
 import structlog
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.translation.errors import TranslationFault, TranslationObserver
 from scoring.values.exchange import Exchange
 from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel

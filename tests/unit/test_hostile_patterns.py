@@ -28,7 +28,7 @@ WHOLE_TEXTS = {"streams/settings/settings_base.py", "streams/settings/settings_l
 #: Where patterns are made of other texts, and which test tries them.
 MADE_OF_TEXTS = {
     "scoring/figures/quantities.py": "a sign of ours, tried by the tests of figures",
-    "scoring/figures/calendar_periods.py": "names in a lexicon, tried by the tests of figures",
+    "scoring/figures/times.py": "names in a lexicon, tried by the tests of figures",
     "scoring/figures/number_readings.py": "number words of a lexicon, each repetition of which is bounded",
     "scoring/judges/replies.py": "the name of a field of ours",
     "scoring/judges/masking.py": "test_no_words_of_a_model_make_the_search_for_them_slow",
@@ -76,7 +76,7 @@ def test_a_bad_pattern_is_seen_by_its_time(pattern: str) -> None:
 def test_all_patterns_are_found(patterns: list[Found]) -> None:
     files = {each.file for each in patterns}
     assert len(patterns) >= 90
-    assert {"schemas/jsonl.py", "scoring/text/spans.py", "scoring/text/error_codes.py"} <= files
+    assert {"schemas/jsonl.py", "scoring/text/spans.py", "scoring/features/error_mismatch.py"} <= files
     assert {"streams/kafka/oauth.py", "streams/llm/endpoints/faults.py"} <= files
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree.ElementTree import Element
 
-from training.rated.html_tree import read_html
-from training.rated.xml_tree import read_xml
+from training.rated.help_trees import read_html, read_xml
 
 LANGUAGES = ("nl", "en")
 #: What resolves the entities of KDE's handbooks.

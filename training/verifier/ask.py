@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scoring.scorer.refusal import find_refusal
+from scoring.scorer.classification import find_refusal
 from scoring.text.prepared_text import PreparedText
-from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import Verifier, VerifierInput, VerifierPrediction
-from training.verifier.baseline import plain
+from scoring.verifier.onnx import OnnxVerifier, VerifierInput, VerifierPrediction, open_verifier
 from training.verifier.pairs import is_kept_apart
 from training.verifier.texts import (
     DEVELOPMENT,
@@ -28,6 +26,27 @@ from training.verifier.texts import (
     lexicon,
     stems,
 )
+
+#: What :func:`format_value` measures, in this order.
+NAMES = ("share of the answer", "mean of the best windows", "least of the best windows")
+
+
+def plain(line: Line, found: Context) -> tuple[float, ...]:
+    """Return which share, by weight, of an answer's content stems stands in its documents.
+
+    First of the whole answer in all documents; then of each claim in its best window, as mean and minimum.
+    What the question says counts as known. Of an answer without claims all are 1.
+    """
+    language = line["language"]
+    asked = stems(line["question"], language)
+    everywhere = frozenset(found.weights)
+    whole = found.share(stems(line["answer"], language) - asked, everywhere)
+    best = [
+        max((found.share(claim.stems - asked, window.stems) for window in found.windows), default=0.0)
+        for claim in claims(line["answer"], language)
+    ]
+    return (whole, sum(best) / len(best), min(best)) if best else (whole, 1.0, 1.0)
+
 
 _WINDOWS = 2
 _UNLIMITED = 1e9
@@ -65,7 +84,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def rows(
-    corpus: Path, products: Sequence[str], language: str, verifier: Verifier | None, cost: Cost
+    corpus: Path, products: Sequence[str], language: str, verifier: OnnxVerifier | None, cost: Cost
 ) -> Iterator[Row]:
     """Yield a row for each answer on products, and add to ``cost`` what it took."""
     for product in products:
@@ -83,7 +102,7 @@ def rows(
             )
 
 
-def verified(line: Line, found: Context, verifier: Verifier, cost: Cost) -> tuple[float, ...]:
+def verified(line: Line, found: Context, verifier: OnnxVerifier, cost: Cost) -> tuple[float, ...]:
     """Return what a verifier says of an answer: of one without claims, that all is supported."""
     asked = stems(line["question"], line["language"])
     said = claims(line["answer"], line["language"])

@@ -17,12 +17,18 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from scoring.verifier.onnx import CONFIG_FILE, MODEL_FILE, TOKENIZER_FILE, VerifierConfig, open_verifier
-from scoring.verifier.verifying import Verifier, VerifierInput
+from scoring.verifier.onnx import (
+    CONFIG_FILE,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    OnnxVerifier,
+    VerifierConfig,
+    VerifierInput,
+    open_verifier,
+)
 from training.verifier.batches import BETWEEN, MOST_TOKENS
-from training.verifier.cached_parses import load
-from training.verifier.calibration import Logits, temperature
-from training.verifier.network import LABELS, CrossEncoder
+from training.verifier.measure import Logits, temperature
+from training.verifier.network import LABELS, CrossEncoder, load
 from training.verifier.pairs import Pair, answer_pairs
 from training.verifier.texts import LANGUAGES, VALIDATION
 
@@ -55,7 +61,7 @@ def export(model: CrossEncoder, path: Path) -> None:
     onnx.checker.check_model(str(path))
 
 
-def logits_of(verifier: Verifier, pairs: Sequence[Pair], language: str) -> Logits:
+def logits_of(verifier: OnnxVerifier, pairs: Sequence[Pair], language: str) -> Logits:
     """Return the logits of pairs, as those of a verifier without temperatures can be known."""
     asked = [VerifierInput(pair.question, pair.claim, pair.passage) for pair in pairs]
     told = verifier.verify(asked, language, _UNLIMITED).predictions
@@ -63,7 +69,7 @@ def logits_of(verifier: Verifier, pairs: Sequence[Pair], language: str) -> Logit
     return np.log(np.maximum(np.array(rows, np.float32), _LEAST))
 
 
-def _temperatures(verifier: Verifier, corpus: Path) -> dict[str, float]:
+def _temperatures(verifier: OnnxVerifier, corpus: Path) -> dict[str, float]:
     chance = random.Random(0)  # noqa: S311 - nothing here is secret
     pairs = [
         pair for pair in answer_pairs(corpus, VALIDATION, chance, kept_apart=None) if pair.source == "answer"

@@ -13,13 +13,73 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax
+from scipy.stats import rankdata
 
-from scoring.evaluation.statistics import Estimate, auroc
-from training.verifier.ask import Row, read_rows
-from training.verifier.baseline import NAMES
-from training.verifier.mixtures import Matrix, lift, mixture
+from scoring.evaluation.statistics import Estimate, auroc, paired_estimate
+from training.verifier.ask import NAMES, Row, read_rows
 from training.verifier.pairs import is_kept_apart
 from training.verifier.texts import DEVELOPMENT, LANGUAGES, VALIDATION
+
+Matrix = npt.NDArray[np.float64]
+
+_PENALTY = 1.0
+_NO_WIDTH = 1e-9
+
+
+def mixture(rows: Sequence[Sequence[float]], true: Sequence[bool]) -> Callable[[Matrix], Matrix]:
+    """Fit a logistic regression on standardised columns, and return what gives its logits."""
+    columns = np.array(rows, np.float64)
+    middle, width = columns.mean(0), columns.std(0) + _NO_WIDTH
+    signs = np.where(np.array(true), -1.0, 1.0)
+
+    def with_constant(given: Matrix) -> Matrix:
+        return np.column_stack(((given - middle) / width, np.ones(len(given))))
+
+    known = with_constant(columns)
+
+    def surprise(weights: Matrix) -> float:
+        size = _PENALTY * (weights[:-1] ** 2).sum() / 2
+        return float(np.logaddexp(0, signs * (known @ weights)).sum() + size)
+
+    weights = minimize(surprise, np.zeros(known.shape[1])).x
+    return lambda given: np.asarray(with_constant(given) @ weights)
+
+
+def lift(true: Sequence[bool], before: Sequence[float], after: Sequence[float]) -> Estimate | None:
+    """Return by how much the area under the ROC curve is larger, resampling whole answers."""
+    return paired_estimate(_larger, [float(is_true) for is_true in true], before, after)
+
+
+def _larger(true: Matrix, before: Matrix, after: Matrix, axis: int = -1) -> Matrix:
+    return _area(true, after, axis) - _area(true, before, axis)
+
+
+def _area(true: Matrix, values: Matrix, axis: int) -> Matrix:
+    # Resamples differ in how many true answers they hold, so each is counted by itself.
+    ranks = np.asarray(rankdata(values, axis=axis))
+    above = true.sum(axis)
+    below = true.shape[axis] - above
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(((ranks * true).sum(axis) - above * (above + 1) / 2) / (above * below))
+
+
+Logits = npt.NDArray[np.float32]
+
+_COLDEST, _HOTTEST = 0.2, 10.0
+
+
+def temperature(logits: Logits, labels: npt.NDArray[np.int64]) -> float:
+    """Return what to divide logits by so that the labels surprise least."""
+
+    def surprise(heat: float) -> float:
+        told = log_softmax(logits / heat, axis=1)
+        return -float(told[np.arange(len(labels)), labels].mean())
+
+    return float(minimize_scalar(surprise, bounds=(_COLDEST, _HOTTEST), method="bounded").x)
+
 
 Columns = Callable[[Row], Sequence[float]]
 

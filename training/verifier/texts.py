@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from scoring.lexicon import Lexicon, load_shipped
+from scoring.scorer.preparation import content_span
 from scoring.text.characters import SENTENCE_OR_LINE_END
-from scoring.text.greeting import content_span
 from scoring.text.prepared_text import folded_words
 from training.packed import read_lines
 

@@ -17,8 +17,7 @@ from torch.nn import functional
 
 from training.verifier.base import cut_vocabulary, packed_file, read_base
 from training.verifier.batches import Batch, batches
-from training.verifier.cached_parses import load, save
-from training.verifier.network import CrossEncoder, network
+from training.verifier.network import CrossEncoder, load, network, save
 from training.verifier.pairs import Pair, answer_pairs, described, edit_pairs, written_pairs
 from training.verifier.texts import DEVELOPMENT, LANGUAGES, lines
 

@@ -7,6 +7,7 @@ says nothing about truth: a relevant answer has no label by it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeVar
 
 from scoring.judges.forms import (
     GeneratedQuestionsReply,
@@ -40,6 +41,8 @@ from scoring.judges.method import (
 from scoring.judges.prompts import Prompt
 from scoring.judges.texts import PromptPart, best_passages
 from scoring.values.opinion import Label, Mistake, UnsureReason
+
+Q = TypeVar("Q", GeneratedQuestionsReply, QuizReply)
 
 
 def judge_by_support(reply: StatementsReply, supports: Sequence[SupportReply]) -> Judgement:
@@ -110,12 +113,13 @@ def _faithfulness_run(brief: Brief) -> Rounds[Judgement]:
     if not statements:
         return judge_by_support(taken.form, ())
 
-    def check(supports: SupportsReply) -> str | None:
-        return check_numbers((each.number for each in supports.statements), len(statements))
-
     listed = numbered_part("statements", (each.statement for each in statements))
     said = yield from require_reply(
-        brief.typed_request(_SUPPORT, (*brief.reference, brief.question_and_answer[0], listed), check=check)
+        brief.typed_request(
+            _SUPPORT,
+            (*brief.reference, brief.question_and_answer[0], listed),
+            check=lambda reply: check_numbers(reply.statements, len(statements)),
+        )
     )
     in_order = sorted(said.form.statements, key=lambda each: each.number)
     return judge_by_support(taken.form, in_order)
@@ -127,27 +131,31 @@ FAITHFULNESS = Method(
 
 _ASK_BACK = Prompt("asked", GeneratedQuestionsReply, needs_reference=False)
 _COMPARE = Prompt("alike", LikenessesReply, needs_reference=False)
+
+
+def _questions_request(brief: Brief, prompt: Prompt[Q], parts: Sequence[PromptPart]) -> TypedRequest[Q]:
+    most = brief.options.questions
+
+    def check(reply: Q) -> str | None:
+        return f"it has more than {most} questions" if len(reply.questions) > most else None
+
+    return brief.typed_request(prompt, parts, check=check, values={"questions": most})
+
+
 # Of the mean likeness: at 0.5 the questions generated ask for half of what was asked.
 _RELEVANT_FROM = 0.5
 
 
 def _relevance_run(brief: Brief) -> Rounds[Judgement]:
-    most = brief.options.questions
-
-    def check(asked: GeneratedQuestionsReply) -> str | None:
-        return f"it has more than {most} questions" if len(asked.questions) > most else None
-
     answer = (PromptPart("answer", brief.answer),)
-    asked = yield from require_reply(
-        brief.typed_request(_ASK_BACK, answer, check=check, values={"questions": most})
-    )
+    asked = yield from require_reply(_questions_request(brief, _ASK_BACK, answer))
     questions = asked.form.questions
-
-    def check_likenesses(likenesses: LikenessesReply) -> str | None:
-        return check_numbers((each.number for each in likenesses.questions), len(questions))
-
     parts = (PromptPart("question", brief.question), numbered_part("questions", questions))
-    said = yield from require_reply(brief.typed_request(_COMPARE, parts, check=check_likenesses))
+    said = yield from require_reply(
+        brief.typed_request(
+            _COMPARE, parts, check=lambda reply: check_numbers(reply.questions, len(questions))
+        )
+    )
     # An answer that commits itself to nothing answers no question, whatever can be asked about it.
     value = 0.0 if asked.form.noncommittal else fmean(each.alike for each in said.form.questions)
     if value >= _RELEVANT_FROM:
@@ -186,19 +194,9 @@ class _QuizResult:
 
 
 def _questeval_run(brief: Brief) -> Rounds[Judgement]:
-    most = brief.options.questions
-
-    def check(quiz: QuizReply) -> str | None:
-        return f"it has more than {most} questions" if len(quiz.questions) > most else None
-
     question, answer = brief.question_and_answer
     sources = ((_FROM_ANSWER, (answer,)), (_FROM_REFERENCE, (*brief.reference, question)))
-    quizzes = yield from require_replies(
-        [
-            brief.typed_request(prompt, parts, check=check, values={"questions": most})
-            for prompt, parts in sources
-        ]
-    )
+    quizzes = yield from require_replies([_questions_request(brief, *source) for source in sources])
     answers, references = (each.form for each in quizzes)
     if not answers.questions:
         return Judgement(Label.NOT_GIVEN, answers.confidence)
@@ -222,11 +220,10 @@ def _check_quizzes(
 def _answers_request(
     brief: Brief, source: Sequence[PromptPart], questions: Sequence[QuizQuestion]
 ) -> TypedRequest[QuizAnswersReply]:
-    def check(replies: QuizAnswersReply) -> str | None:
-        return check_numbers((each.number for each in replies.replies), len(questions))
-
     listed = numbered_part("questions", (each.question for each in questions))
-    return brief.typed_request(_REPLY, (*source, listed), check=check)
+    return brief.typed_request(
+        _REPLY, (*source, listed), check=lambda reply: check_numbers(reply.replies, len(questions))
+    )
 
 
 def _compare(brief: Brief, checked: Sequence[_QuizResult]) -> Rounds[tuple[_QuizResult, ...]]:
@@ -234,10 +231,11 @@ def _compare(brief: Brief, checked: Sequence[_QuizResult]) -> Rounds[tuple[_Quiz
     if not open_:
         return tuple(checked)
 
-    def check(pairs: PairsReply) -> str | None:
-        return check_numbers((each.number for each in pairs.pairs), len(open_))
-
-    said = yield from require_reply(brief.typed_request(_SAME, (_pairs_part(open_),), check=check))
+    said = yield from require_reply(
+        brief.typed_request(
+            _SAME, (_pairs_part(open_),), check=lambda reply: check_numbers(reply.pairs, len(open_))
+        )
+    )
     pairs = iter(sorted(said.form.pairs, key=lambda pair: pair.number))
     return tuple(
         _QuizResult(each.question, each.answer, next(pairs)) if each.answer.answerable else each

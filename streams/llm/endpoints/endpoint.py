@@ -18,7 +18,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from scoring.cache.circuit_breaker import BreakerState, CircuitBreaker
+from scoring.cache.call_guards import BreakerState, CircuitBreaker
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from streams.llm.endpoints.chat_completion import AcceptedParameters, chat_body, parse_completion
 from streams.llm.endpoints.faults import OUTAGES, RETRYABLE_FAULTS, EndpointFault, NoReply

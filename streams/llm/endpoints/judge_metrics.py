@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.judges.requests import Outcome, Reply, Request
 from streams.llm.endpoints.chat_completion import AcceptedParameters
 from streams.llm.endpoints.faults import EndpointFault

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
-from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
+from scoring.features.quotation import VERBATIM_DOCUMENT_RULE
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
 from scoring.policy import Policy

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tenacity import wait_fixed
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.judges.requests import Failure, Outcome
 from scoring.values.opinion import Label, UnsureReason
 from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode

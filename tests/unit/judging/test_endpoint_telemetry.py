@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 from prometheus_client import generate_latest
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.judges.requests import Failure, Reply
 from streams.llm.endpoints.chat_completion import AcceptedParameters, OutputMode
 from streams.llm.endpoints.endpoint import Endpoint

@@ -6,11 +6,10 @@ import pytest
 
 from scoring.lexicon import load_shipped
 from scoring.text.language_detection import LanguageDetector
-from training.rated.html_tree import read_html
+from training.rated.help_trees import read_html, read_xml
 from training.rated.markdown import Writer
 from training.rated.pages import Page, chosen, distinguished, identified, paired, usable
 from training.rated.products import Product
-from training.rated.xml_tree import read_xml
 
 PRODUCT = Product("notes", ("notes",), "GPL-2", "docbook", "{language}", ("index.docbook",))
 

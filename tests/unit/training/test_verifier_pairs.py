@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from training.packed import read_lines, write_lines
-from training.verifier.calibration import temperature
 from training.verifier.edits import edited
-from training.verifier.mixtures import lift, mixture
+from training.verifier.measure import lift, mixture, temperature
 from training.verifier.pairs import (
     ABSENT,
     CONTRADICTED,
@@ -17,9 +16,9 @@ from training.verifier.pairs import (
     answer_pairs,
     edit_pairs,
     is_kept_apart,
+    twins,
     written_pairs,
 )
-from training.verifier.parallel import twins
 from training.verifier.texts import claims, context, overlap, stems
 
 VERIFIER = Path(__file__).parents[3] / "training" / "verifier"

@@ -15,7 +15,7 @@ import structlog
 from prometheus_client import generate_latest
 
 from schemas.records import ChatbotAnswer, KnowledgeDocument
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.text.language_detection import LanguageDetector
 from scoring.translation.errors import TranslationFault, TranslationObserver

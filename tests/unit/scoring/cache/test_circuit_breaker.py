@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scoring.cache.circuit_breaker import BreakerState, CircuitBreaker
+from scoring.cache.call_guards import BreakerState, CircuitBreaker
 from tests.support.clock import Clock
 
 CLOSED, HALF_OPEN, OPEN = BreakerState.CLOSED, BreakerState.HALF_OPEN, BreakerState.OPEN

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.cache.shared_files import try_lock
+from scoring.cache.shared_database import try_lock
 
 
 def test_a_lock_is_taken_once_and_free_again_when_its_file_is_closed(tmp_path: Path) -> None:

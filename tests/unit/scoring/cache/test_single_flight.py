@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from scoring.cache.single_flight import SingleFlight
+from scoring.cache.call_guards import SingleFlight
 
 
 class Computation:

@@ -17,8 +17,7 @@ from scoring.claims.claim_verification import (
     verify_claims,
 )
 from scoring.claims.grounding import grounded_claims
-from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import VerifierInput, VerifierPrediction, VerifierResult
+from scoring.verifier.onnx import VerifierInput, VerifierPrediction, VerifierResult, open_verifier
 from tests.unit.scoring.scoring_support import material
 
 TINY = Path(__file__).parents[1] / "verifier" / "tiny"

@@ -3,8 +3,8 @@
 import pytest
 
 from scoring import Exchange, Passage, Scorer
-from scoring.features.courtesy import Courtesy
-from scoring.text.greeting import content_span
+from scoring.features.quotation import Courtesy
+from scoring.scorer.preparation import content_span
 from scoring.text.prepared_text import PreparedExchange
 from tests.unit.scoring.scoring_support import judged, prepared
 

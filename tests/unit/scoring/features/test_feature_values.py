@@ -9,9 +9,8 @@ from scoring.features.answer_words import (
 )
 from scoring.features.claim_support import ClaimsCovered, RefusalJustified
 from scoring.features.error_mismatch import ErrorMismatch
-from scoring.features.figures_follow import FiguresFollow
-from scoring.features.numbers_known import NumbersKnown
-from scoring.features.phrases_known import PhrasesKnown
+from scoring.features.figures import FiguresFollow, NumbersKnown
+from scoring.features.word_combinations import PhrasesKnown
 from tests.unit.scoring.scoring_support import kinds, material, prepared
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.features.hal import Hal
+from scoring.features.word_combinations import Hal
 from tests.unit.scoring.scoring_support import kinds, material
 
 DOCUMENT = (

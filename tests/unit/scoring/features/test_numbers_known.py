@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoring import Exchange, Passage, Scorer
-from scoring.features.numbers_known import NumbersKnown
+from scoring.features.figures import NumbersKnown
 from scoring.policy import Policy
 from scoring.values.exchange import Decision
 from tests.unit.scoring.scoring_support import material

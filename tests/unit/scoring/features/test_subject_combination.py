@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.features.subject_combination import SubjectCombination
+from scoring.features.word_combinations import SubjectCombination
 from tests.unit.scoring.scoring_support import kinds, material
 
 DOCUMENT = "The manager approves the request. The invoice is sent at night. Employees see their payslip."

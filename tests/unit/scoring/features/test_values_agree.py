@@ -8,7 +8,7 @@ import pytest
 
 from scoring import Exchange, Passage, Scorer
 from scoring.claims.compared_values import compared_values
-from scoring.features.values_agree import ValuesAgree
+from scoring.features.figures import ValuesAgree
 from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import TranslationSource
 from tests.unit.scoring.scoring_support import judged, kinds, material

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.features.verbatim_guide import VerbatimGuide
+from scoring.features.quotation import VerbatimGuide
 from tests.unit.scoring.scoring_support import kinds, material
 
 GUIDE = "1. Open **HR / Leave**.\n2. Enter at most 90 days.\n3. Do not tick **Paid**.\n4. Click **Save**."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scoring.features.numbers_known import UNKNOWN_NUMBER, NumbersKnown
+from scoring.features.figures import UNKNOWN_NUMBER, NumbersKnown
 from tests.unit.scoring.figures.figures_support import checked, open_in, outcome, said
 from tests.unit.scoring.scoring_support import material
 

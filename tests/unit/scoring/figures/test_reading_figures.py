@@ -3,10 +3,10 @@ from decimal import Decimal
 
 import pytest
 
-from scoring.figures.calendar_periods import CalendarPeriod, calendar_periods, whole_period
 from scoring.figures.data_blocks import find_blocks
 from scoring.figures.quantities import Bound, Closeness, closeness, find_quantities, parse_number
 from scoring.figures.tables import figure_stem, listings, tables
+from scoring.figures.times import CalendarPeriod, calendar_periods, whole_period
 from scoring.text.prepared_text import PreparedText
 from tests.unit.scoring.figures.figures_support import LEXICONS
 

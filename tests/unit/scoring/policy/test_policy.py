@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from scoring.features.components_defined import UNDEFINED_COMPONENT_RULE
-from scoring.features.courtesy import COURTESY_RULE
 from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
-from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
+from scoring.features.quotation import COURTESY_RULE, VERBATIM_DOCUMENT_RULE
 from scoring.policy import Doubt, Override, Pauses, PauseScope, Policy
 from scoring.scorer.profile import RULES_BY_KIND
 from scoring.values.exchange import Decision, Evidence, FeatureValue, MessageType, RefusalKind

@@ -4,7 +4,7 @@ import pytest
 
 from scoring.features.components_defined import UNDEFINED_COMPONENT_RULE
 from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
-from scoring.features.verbatim_document import VERBATIM_DOCUMENT_RULE
+from scoring.features.quotation import VERBATIM_DOCUMENT_RULE
 from scoring.scorer.score import Score, mean_score, triggered_rules
 from scoring.values.exchange import Evidence, FeatureValue
 from scoring.values.rules import Reason, Rule, RuleEffect

@@ -1,6 +1,6 @@
 import pytest
 
-from scoring.scorer.message_type import message_type
+from scoring.scorer.classification import message_type
 from scoring.text.prepared_text import PreparedText
 from scoring.values.exchange import MessageType
 from tests.unit.scoring.scoring_support import LEXICONS, prepared

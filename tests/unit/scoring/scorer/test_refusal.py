@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring import Exchange, Passage, Policy, Scorer
-from scoring.scorer.refusal import find_refusal
+from scoring.scorer.classification import find_refusal
 from scoring.values.exchange import Decision, RefusalKind
 from tests.unit.scoring.scoring_support import judged, prepared
 

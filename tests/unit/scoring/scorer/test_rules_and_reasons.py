@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
+from scoring.scorer.classification import REFUSAL
 from scoring.scorer.profile import (
     DESCRIPTIONS,
     FAULT_KINDS,
@@ -14,7 +15,6 @@ from scoring.scorer.profile import (
     Profile,
     profiles,
 )
-from scoring.scorer.refusal import REFUSAL
 from scoring.scorer.score import mean_score
 from scoring.values.exchange import Evidence, FeatureValue, MessageType
 from scoring.values.rules import Reason, Rule, RuleEffect

@@ -12,8 +12,7 @@ from scoring import Exchange, Passage, Policy, Scorer, ScorerOptions
 from scoring.claims.claim_verification import claims_in_doubt
 from scoring.features.claim_support import ClaimsCovered, ClaimsVerified
 from scoring.values.exchange import Decision
-from scoring.verifier.onnx import open_verifier
-from scoring.verifier.verifying import VerifierPrediction, VerifierResult, VerifierUnavailable
+from scoring.verifier.onnx import VerifierPrediction, VerifierResult, VerifierUnavailable, open_verifier
 from tests.unit.scoring.scoring_support import material
 
 TINY = Path(__file__).parents[1] / "verifier" / "tiny"

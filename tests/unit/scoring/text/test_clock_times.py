@@ -3,8 +3,8 @@
 import pytest
 
 from scoring.features.claim_support import ClaimsCovered
-from scoring.features.numbers_known import NumbersKnown
-from scoring.text.clock_times import clock_times
+from scoring.features.figures import NumbersKnown
+from scoring.figures.times import clock_times
 from tests.unit.scoring.scoring_support import material, prepared
 
 TIMES = [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.text.greeting import content_span
+from scoring.scorer.preparation import content_span
 from tests.unit.scoring.scoring_support import LEXICONS
 
 

@@ -15,9 +15,8 @@ import pytest
 
 from scoring.translation import calls as providers
 from scoring.translation.calls import Provider
-from scoring.translation.engines import PROVIDER_SPECS, Engine, ProviderOptions
+from scoring.translation.engines import PROVIDER_SPECS, BoundedHttpClient, Engine, ProviderOptions
 from scoring.translation.errors import TranslationFailed, TranslationFault, TranslatorMisconfigured
-from scoring.translation.http import BoundedHttpClient
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.cache.circuit_breaker import BreakerState
+from scoring.cache.call_guards import BreakerState
 from scoring.lexicon import load_shipped
 from scoring.text.language_detection import LanguageDetector
 from scoring.translation.calls import RetryPolicy

@@ -10,8 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from scoring.verifier.onnx import OnnxVerifier, VerifierConfig, open_verifier, read_config
-from scoring.verifier.verifying import VerifierInput, VerifierUnavailable
+from scoring.verifier.onnx import (
+    OnnxVerifier,
+    VerifierConfig,
+    VerifierInput,
+    VerifierUnavailable,
+    open_verifier,
+    read_config,
+)
 
 TINY = Path(__file__).parent / "tiny"
 YES = VerifierInput("may I", "yes", "other words")

@@ -1,17 +1,18 @@
-"""Words that are close together in the answer and in the context (paper, V-B, "HAL")."""
+"""Pairs of words, phrases and subjects that the answer has in common with the context (paper, V-B)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.claims.grounding import grounded_claims
 from scoring.features import Feature
-from scoring.text.parsing import NON_WORD_POS
+from scoring.text.parsing import NON_WORD_POS, Parse
 from scoring.text.prepared_text import PreparedExchange, PreparedText
-from scoring.text.spans import span_evidence
+from scoring.text.spans import is_word, span_evidence
 from scoring.values.exchange import FeatureValue
 
 Hashes = NDArray[np.uint64]
@@ -163,3 +164,106 @@ def _unsupported_spans(answer: _WordSequence, first_words: NDArray[np.intp]) -> 
     for run in np.split(first_words, np.flatnonzero(np.diff(first_words) > 1) + 1):
         if len(run):
             yield int(answer.starts[run[0]]), int(answer.ends[run[-1] + 1])
+
+
+# Odd constants that spread hashes over all 64 bits, one for each position in a phrase.
+_PHRASE_SPREAD = (0x1E3779B97F4A7C15, 0x42B2AE3D27D4EB4F, 0x165667B19E3779F9)
+
+_Hashes = NDArray[np.int64]
+
+
+class PhrasesKnown(Feature):
+    """Share of the phrases of the answer's claims that a document or the question has word for word.
+
+    A phrase is the lemmas of three consecutive words, including function words: an answer that repeats the
+    documents repeats such phrases, an invented one does not. The value is in [0, 1]; not applicable where no
+    claim has three words.
+
+    Evidence: none.
+
+    >>> document = "The link in the mail works for a day."
+    >>> PhrasesKnown().measure(PreparedExchange.of_texts("", "The link works for a day.", document)).value
+    0.5
+    """
+
+    name = "phrases_known"
+
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
+        """Return known phrases / phrases."""
+        parse = exchange.answer.parse
+        by_claim = [
+            _phrases(parse, grounded.claim.tokens)
+            for grounded in exchange.cached(grounded_claims)
+            if grounded.grounding
+        ]
+        phrases = np.concatenate(by_claim) if by_claim else np.empty(0, dtype=np.int64)
+        if not len(phrases):
+            return FeatureValue(self.name, None)
+        texts = (exchange.question, *(document.text for document in exchange.context))
+        known = np.concatenate([text.cached(known_phrases) for text in texts])
+        return FeatureValue(self.name, float(np.isin(phrases, known).mean()))
+
+
+def known_phrases(text: PreparedText) -> _Hashes:
+    """Return the distinct phrases of a text as hashes of their lemmas."""
+    parse = text.parse
+    return np.unique(_phrases(parse, (index for index in range(len(parse)) if is_word(parse, index))))
+
+
+def _phrases(parse: Parse, tokens: Iterable[int]) -> _Hashes:
+    """Return one hash for every three consecutive tokens."""
+    # Python's string hash is constant within a process, which suffices.
+    words = np.fromiter((hash(parse.lemma[index]) for index in tokens), dtype=np.int64)
+    count = max(len(words) - len(_PHRASE_SPREAD) + 1, 0)
+    phrases = np.zeros(count, dtype=np.int64)
+    for position, odd in enumerate(_PHRASE_SPREAD):
+        phrases ^= words[position : position + count] * np.int64(odd)
+    return phrases
+
+
+UNSUPPORTED_SUBJECT = "unsupported_subject"
+
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass"})
+
+
+class SubjectCombination(Feature):
+    """Share of the answer's pairs of a verb and its nominal subject that the context has.
+
+    Heuristics: "Non-appearing Statements" and "Off-context". A pair is the lemma of the head and that of its
+    ``nsubj`` or ``nsubj:pass``. Pronouns are left out, since their referent is elsewhere. The value is the
+    distinct pairs found in any document / the distinct pairs of the answer, in [0, 1]. Not applicable where
+    the answer has no pair.
+
+    Evidence: ``unsupported_subject``, the span from subject to verb of each pair that no document has.
+
+    >>> texts = "The employee approves the leave.", "The manager approves the leave."
+    >>> SubjectCombination().measure(PreparedExchange.of_texts("", *texts)).value
+    0.0
+    """
+
+    name = "subject_combination"
+    uses_translation = True
+    evidence_rules = ((UNSUPPORTED_SUBJECT, None),)
+
+    def measure(self, exchange: PreparedExchange) -> FeatureValue:
+        """Return pairs that the context has / pairs of the answer."""
+        pairs = exchange.answer.cached(subject_spans)
+        if not pairs:
+            return FeatureValue(self.name, None)
+        known = [document.text.cached(subject_spans) for document in exchange.context]
+        missing = [span for pair, span in pairs.items() if not any(pair in other for other in known)]
+        evidence = span_evidence(UNSUPPORTED_SUBJECT, exchange.answer, missing)
+        return FeatureValue(self.name, 1 - len(missing) / len(pairs), evidence)
+
+
+def subject_spans(text: PreparedText) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the pairs (verb, subject) of a text, each with its first span, in order."""
+    parse = text.parse
+    spans: dict[tuple[str, str], tuple[int, int]] = {}
+    for subject, relation in enumerate(parse.dep):
+        if relation not in _SUBJECTS or parse.pos[subject] == "PRON":
+            continue
+        verb = int(parse.head[subject])
+        span = int(parse.start[min(subject, verb)]), int(parse.end[max(subject, verb)])
+        spans.setdefault((parse.lemma[verb], parse.lemma[subject]), span)
+    return spans
