@@ -19,6 +19,7 @@ from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, eventually, produce
 from tests.support.releases import earlier_schema, later_schema, written_with
+from tests.support.reviews import a_review
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
@@ -115,6 +116,36 @@ async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
     assert told[f"{place}5"] == told[f"{place}6"] == "not in the Avro single-object encoding"
     assert told[f"{place}8"] == "é again"
     assert len(told) == 7
+
+
+async def test_it_shows_the_first_outcome_of_a_verdict_and_every_rating(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    reviews = [
+        a_review(review_id="r-1", outcome="none"),
+        a_review(review_id="r-1", outcome="none"),
+        a_review(review_id="r-2", outcome="none"),
+        a_review(review_id="r-3", outcome="send", text=None),
+        a_review(review_id="r-4", outcome="send_edited"),
+        a_review(review_id="r-5", outcome="reject"),
+        a_review(review_id="r-6", outcome="expired", verdict_id="v-2", answer_id="a-2"),
+    ]
+    await produce(settings.kafka, topics.review, [Outgoing(CODEC.encode(verdict(6, verdict_id="v-1")))])
+    await produce(settings.kafka, topics.reviews, [Outgoing(CODEC.encode(e), partition=0) for e in reviews])
+    with example.run(tmp_path / "log", variables(settings)) as running:
+        running.wait_for(lambda running: len(running.lines) >= 6)
+        running.wait_for(lambda running: running.complaints.count(topics.reviews) >= 2)
+        assert running.terminate() == ENDS[section], running.complaints
+    assert [each for each in running.lines if each.startswith("reviewed")] == [
+        "reviewed a-1 none",
+        "reviewed a-1 none",
+        "reviewed a-1 send",
+        "reviewed a-1 send_edited",
+        "reviewed a-2 expired",
+    ]
+    assert "review answer-6 - " in running.lines
+    told = [line.split(": ", 1)[1] for line in running.complaints.splitlines() if topics.reviews in line]
+    assert told == ["r-1 again", "outcome of v-1 again"]
 
 
 async def test_the_one_in_python_reads_a_later_release_by_the_schema_on_the_topic(
