@@ -2,10 +2,9 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from dataclasses import dataclass, fields
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +33,8 @@ CREATE TABLE held (
     reasons TEXT NOT NULL,
     verdict BLOB NOT NULL
 ) STRICT;
-CREATE INDEX held_by_age ON held (list, since, verdict_id, message_type, language, tenant, reasons);
+CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
+CREATE INDEX held_by_list ON held (list);
 CREATE TABLE rated (verdict_id TEXT NOT NULL PRIMARY KEY) STRICT;
 CREATE TABLE outcomes (
     verdict_id TEXT NOT NULL PRIMARY KEY,
@@ -98,6 +98,14 @@ class HeldFilter:
 
 
 ANY_HELD: Final = HeldFilter()
+# One step in the index for each type, instead of one for each verdict.
+_TYPES: Final = """
+WITH RECURSIVE types(found) AS (
+    SELECT min(message_type) FROM held WHERE list = :list UNION ALL
+    SELECT (SELECT min(message_type) FROM held WHERE list = :list AND message_type > found)
+    FROM types WHERE found IS NOT NULL
+) SELECT found FROM types WHERE found IS NOT NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +132,9 @@ class DeskState:
         self._tenant_key = settings.tenant_key or ""
         # What was read with another key lacks the tenants of this one.
         self._reader_id = f"{self._codec.reader_id} {self._tenant_key}"
-        limits = {str(each): round(1000 * limit) for each, limit in settings.time_limits.items()}
-        limit = round(1000 * settings.time_limit_seconds)
-        by_type = f"since + {_case(limits, limit)}"
-        blocked_limit = round(1000 * settings.blocked_time_limit_seconds)
-        # The second condition follows from the third: it is what the index finds.
-        overdue = "SELECT verdict_id FROM held WHERE list = {} AND since <= ? - {} AND {} <= ? LIMIT ?"
-        self._overdue = (
-            overdue.format(0, min(limit, *limits.values(), limit), by_type),
-            overdue.format(1, blocked_limit, f"since + {blocked_limit}"),
-            overdue.format(2, blocked_limit, f"since + {blocked_limit}"),
-        )
-        places = {str(each): place for place, each in enumerate(settings.first_types)}
-        orders = {"age": "", "deadline": f"{by_type}, ", "type": f"{_case(places, len(places))}, "}
-        # Without other limits the index has the order.
-        self._order = f"{orders[settings.order] if limits or places else ''}since, verdict_id"
-        self._limits, self._limit = limits, limit
+        self._settings = settings
+        self._limits = {str(each): limit for each, limit in settings.time_limits.items()}
+        self._places = {str(each): place for place, each in enumerate(settings.first_types)}
         self._writer = open_database(folder / DATABASE_NAME, _SCHEMA, _LAYOUT)
         self._reader = connect(folder / DATABASE_NAME)
 
@@ -243,28 +238,58 @@ class DeskState:
         """Return the id of the next verdict to review, in the order of the settings, or None."""
         condition, values = wanted.condition()
         query = (
-            f"SELECT verdict_id FROM held WHERE list = 0{condition} "  # noqa: S608 - of our own
-            f"ORDER BY {self._order} LIMIT ?"
+            f"SELECT since, verdict_id FROM held WHERE list = 0 AND message_type = ?{condition} "  # noqa: S608
+            "ORDER BY since, verdict_id LIMIT ?"
         )
-        with closing(self._reader.execute(query, (*values, len(excluded) + 1))) as rows:
-            return next((str(each) for (each,) in rows if each not in excluded), None)
+        found = []
+        for each in self._types(0):
+            with closing(self._reader.execute(query, (each, *values, len(excluded) + 1))) as rows:
+                first = next(
+                    ((since, verdict_id) for since, verdict_id in rows if verdict_id not in excluded), None
+                )
+            if first:
+                found.append((self._rank(each, first[0]), *first))
+        return min(found)[-1] if found else None
+
+    def _rank(self, message_type: str, since: int) -> int:
+        """Return what is least for the first of several types, whose oldest verdict waits since then."""
+        match self._settings.order:
+            case "deadline":
+                return since + self._limit(message_type)
+            case "type":
+                return self._places.get(message_type, len(self._places))
+            case _:
+                return since
+
+    def _limit(self, message_type: str) -> int:
+        return round(1000 * self._limits.get(message_type, self._settings.time_limit_seconds))
+
+    def _types(self, of_list: int) -> list[str]:
+        return [each for (each,) in self._reader.execute(_TYPES, {"list": of_list})]
 
     def overdue(self, now: int, most: int) -> list[str]:
         """Return the verdicts whose time limit has passed at ``now`` (milliseconds since 1970)."""
-        found = (self._reader.execute(query, (now, now, most)) for query in self._overdue)
-        return [verdict_id for (verdict_id,) in chain.from_iterable(found)][:most]
+        query = "SELECT verdict_id FROM held WHERE list = ? AND message_type = ? AND since <= ? LIMIT ?"
+        blocked_limit = round(1000 * self._settings.blocked_time_limit_seconds)
+        found: list[str] = []
+        for of_list in range(3):
+            for each in self._types(of_list):
+                since = now - (blocked_limit if of_list else self._limit(each))
+                rows = self._reader.execute(query, (of_list, each, since, most - len(found)))
+                found += [verdict_id for (verdict_id,) in rows]
+        return found
 
     def deadline(self, verdict: Verdict) -> int:
         """Return when an answer that waits expires, in milliseconds since 1970."""
         since = to_epoch_ms(min(verdict.produced_at, verdict.scored_at))
-        return since + self._limits.get(verdict.message_type, self._limit)
+        return since + self._limit(verdict.message_type)
 
     def blocked(self, wanted: HeldFilter, most: int) -> list[Verdict]:
         """Return blocked verdicts without a final outcome or a rating, the newest first."""
         condition, values = wanted.condition()
         query = (
-            f"SELECT verdict FROM held WHERE list = 1{condition} "  # noqa: S608 - of our own
-            "ORDER BY since DESC, verdict_id LIMIT ?"
+            "SELECT verdict FROM held WHERE verdict_id IN (SELECT verdict_id FROM held "  # noqa: S608
+            f"WHERE list = 1{condition} ORDER BY since DESC LIMIT ?) ORDER BY since DESC, verdict_id"
         )
         rows = self._reader.execute(query, (*values, most))
         return [self._codec.decode(value, Verdict) for (value,) in rows]
@@ -272,11 +297,8 @@ class DeskState:
     def choices(self) -> dict[str, Counter[str]]:
         """Count the answers without an outcome or a rating by each value that a filter can choose."""
         found: dict[str, Counter[str]] = {each.name: Counter() for each in fields(HeldFilter)}
-        rows = self._reader.execute(
-            "SELECT message_type, language, tenant, reasons, count(*) FROM held WHERE list < 2 "
-            "GROUP BY 1, 2, 3, 4"
-        )
-        for *values, reasons, count in rows:
+        rows = self._reader.execute("SELECT message_type, language, tenant, reasons FROM held WHERE list < 2")
+        for (*values, reasons), count in Counter(rows).items():
             for counter, value in zip(found.values(), values, strict=False):
                 counter[value] += count
             for reason in set(reasons.split()):
@@ -290,10 +312,6 @@ class DeskState:
 
     def oldest(self) -> int | None:
         """Return since when the oldest answer waits, in milliseconds since 1970, or None."""
-        row = self._reader.execute("SELECT min(since) FROM held WHERE list = 0").fetchone()
-        return None if row[0] is None else int(row[0])
-
-
-def _case(values: Mapping[str, int], other: int) -> str:
-    cases = "".join(f" WHEN '{each}' THEN {value}" for each, value in values.items())
-    return f"CASE message_type{cases} ELSE {other} END" if cases else str(other)
+        query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
+        found = [self._reader.execute(query, (each,)).fetchone()[0] for each in self._types(0)]
+        return min(filter(None, found), default=None)
