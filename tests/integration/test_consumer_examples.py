@@ -1,18 +1,22 @@
 """The examples of consumers do what their README says, run by its commands on a real broker."""
 
+import asyncio
 import itertools
+import json
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from schemas import Codec, Verdict
+from schemas import Codec, Verdict, to_json
 from schemas.catalogue import current_schema
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.schema_topic import SchemaTopic
 from streams.kafka.topics import Topics
 from streams.settings import Settings
+from tests.support.desk import reviews
 from tests.support.examples import Example, prepare
 from tests.support.pages import rate_alert, rate_window
 from tests.support.ports import NOBODY
@@ -146,6 +150,29 @@ async def test_it_shows_the_first_outcome_of_a_verdict_and_every_rating(
     assert "review answer-6 - " in running.lines
     told = [line.split(": ", 1)[1] for line in running.complaints.splitlines() if topics.reviews in line]
     assert told == ["r-1 again", "outcome of v-1 again"]
+
+
+async def test_a_review_of_another_tool_is_published_as_the_contract_says(
+    section: str, example: Example, settings: Settings, topics: Topics
+) -> None:
+    if section != "Python":
+        pytest.skip("the others only read")
+    about = to_json(verdict(1, answer="Click **Save**."))
+    given = {"verdict": about, "outcome": "send", "reviewer": "kim", "rating": 5}
+    for _ in range(2):
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [".venv/bin/python", "review.py"],
+            cwd=example.folder / "python",
+            env=variables(settings),
+            input=json.dumps(given).encode(),
+            check=True,
+            capture_output=True,
+        )
+    one, two = await reviews(settings)
+    assert (one.review_id, two.review_id) == (done.stdout.decode().strip(),) * 2
+    assert (one.verdict_id, one.outcome, one.text, one.rating) == ("verdict-1", "send", "Click **Save**.", 5)
+    assert (one.produced_at, one.source) == (NOW, "external")
 
 
 async def test_the_one_in_python_reads_a_later_release_by_the_schema_on_the_topic(
