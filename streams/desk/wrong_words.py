@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import islice
 from typing import Final
 
 from schemas import WrongSpan
@@ -9,6 +10,7 @@ from scoring.values.opinion import Mistake
 
 #: The kinds of mistakes, each with the key that a reviewer presses for it.
 KINDS: Final = {key: kind.value for key, kind in zip("thmcnoex", Mistake, strict=True)}
+#: Each line is a search in the answer; more of them are a comment.
 _MAX_LINES: Final = 100
 
 
@@ -20,15 +22,16 @@ def find_wrong_words(answer: str, lines: str) -> tuple[tuple[WrongSpan, ...], st
     spans: list[WrongSpan] = []
     rest: list[str] = []
     named: Counter[tuple[str, ...]] = Counter()
-    for line in filter(None, map(str.strip, lines.splitlines())):
+    for number, line in enumerate(filter(None, map(str.strip, lines.splitlines()))):
         kind, _, text = line.partition(":")
         words = tuple(text.split())
-        found = re.finditer(r"\s+".join(map(re.escape, words)), answer) if words else iter(())
-        matches = list(found)[named[words] :]
-        if kind not in KINDS.values() or not matches or len(spans) == _MAX_LINES:
+        found = None
+        if words and kind in KINDS.values() and number < _MAX_LINES:
+            matches = re.finditer(r"\s+".join(map(re.escape, words)), answer)
+            found = next(islice(matches, named[words], None), None)
+        if found is None:
             rest.append(line)
-            continue
-        named[words] += 1
-        start, end = matches[0].span()
-        spans.append(WrongSpan(kind, answer[start:end], start, end))
+        else:
+            named[words] += 1
+            spans.append(WrongSpan(kind, found[0], *found.span()))
     return tuple(spans), "\n".join(rest)
