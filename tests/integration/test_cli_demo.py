@@ -149,18 +149,17 @@ def test_a_worker_that_dies_ends_the_demo_with_the_reason(tmp_path: Path) -> Non
 
 @pytest.mark.timeout(2 * DEADLINE_SECONDS)
 def test_a_visitor_decides_at_the_desk_and_the_simulated_reviewer_then_stops(tmp_path: Path) -> None:
-    demo = start(tmp_path, "--desk", "--rate", "0")
+    demo = start(tmp_path, "--desk")
     assert all(read_verdicts(demo, 1))
     told = tmp_path / "stderr"
     (address,) = re.findall(r"the review desk: (http://127\.0\.0\.1:\d+/)", told.read_text())
-    assert told_within(told, "all answers are scored; Kafka and the worker run until Ctrl-C")
     reviews = re.compile(r'truthgate_desk_reviews_total\{outcome="(?:send|reject)"\} [1-9]')
     with Reviewer(address, "visitor") as visitor:
         assert within(lambda: reviews.search(visitor.look("/metrics")))
         visitor.look()
         assert visitor.shown
         assert "can be undone" in visitor.decide("reject")
-    assert told_within(told, "the simulated reviewer has stopped: you decide")
+    assert within(lambda: "the simulated reviewer has stopped: you decide" in told.read_text())
     demo.send_signal(signal.SIGINT)
     demo.communicate(timeout=60)
     assert demo.returncode == 130
@@ -173,7 +172,3 @@ def within(found: Callable[[], object], seconds: float = 120) -> bool:
     while not found() and time.monotonic() < end:
         time.sleep(0.2)
     return bool(found())
-
-
-def told_within(told: Path, text: str) -> bool:
-    return within(lambda: text in told.read_text())
