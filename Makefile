@@ -11,7 +11,7 @@ PARALLEL ?= --numprocesses auto --dist loadfile
 WAITING ?= --numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-judge test lint unit integration faults bench requirements clean
+.PHONY: help install demo demo-desk demo-judge test lint unit integration faults bench requirements clean
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ $(INSTALLED): pyproject.toml requirements/dev.txt requirements/files.txt
 
 demo: install ## watch answers being judged: a broker, a worker and a sample chat log
 	$(BIN)/truthgate demo
+
+demo-desk: install ## the same with the review desk, where you decide about the answers that wait
+	$(BIN)/truthgate demo --desk
 
 demo-judge: install ## the same with answers in doubt asked about: a real language model, far too small to judge well
 	$(BIN)/python -m tests.support.demo_judge

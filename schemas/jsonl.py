@@ -1,15 +1,20 @@
-"""Files of one JSON object a line: chat logs, rated or not, and help documents, read line by line."""
+"""Files read line by line: chat logs, rated or not, help documents, and reviews, as CSV too."""
 
+import csv
+import json
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Annotated, Any, BinaryIO, Literal, TypeVar
+
+from pydantic import FailFast, Field, FiniteFloat
 
 from schemas.records import (
+    MAX_ITEMS,
     AnswerContext,
     ChatbotAnswer,
     DocumentIds,
@@ -19,9 +24,11 @@ from schemas.records import (
     Metadata,
     RatedAnswer,
     Rating,
+    Review,
     ShortText,
     Timestamp,
     TruthLabel,
+    WrongSpan,
 )
 from schemas.validation import DecodeError, from_json
 
@@ -127,11 +134,43 @@ class _DocumentLine:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _ReviewLine:
+    """A Review as people and other tools write it; without an id, equal lines have equal ones."""
+
+    verdict_id: Identifier
+    answer_id: Identifier
+    conversation_id: Identifier
+    produced_at: Timestamp
+    reviewer: Identifier
+    outcome: Literal["send", "send_edited", "reject", "expired", "none"] = "none"
+    text: str | None = None
+    rating: Rating | None = None
+    label: TruthLabel | None = None
+    wrong_spans: Annotated[tuple[WrongSpan, ...], FailFast(), Field(max_length=MAX_ITEMS)] = ()
+    comment: str | None = None
+    reviewed_at: Timestamp | None = None
+    source: Literal["external", "desk", "known_answer"] = "external"
+    sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+    review_id: Identifier | None = None
+
+    def __post_init__(self) -> None:
+        if self.outcome in {"send", "send_edited"} and not self.text:
+            raise ValueError(f"text: is what is sent, and {self.outcome} needs it")
+
+    def to_review(self, _number: int, clock: Clock) -> Review:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["review_id"] = self.review_id or str(uuid.uuid5(_LINE_IDS, repr(values)))
+        values["reviewed_at"] = self.reviewed_at or clock()
+        return Review(**values)
+
+
 #: What is read of a line in a record's place, how the record is made of that, and whose fields are known.
 _LINE_FORMATS: dict[type[Any], tuple[type[Any], Callable[[Any, int, Clock], Any], type[Any]]] = {
     ChatbotAnswer: (_AnswerLine, _AnswerLine.to_answer, _RatedLine),
     RatedAnswer: (_RatedLine, _RatedLine.to_rated_answer, _RatedLine),
     KnowledgeDocument: (_DocumentLine, _DocumentLine.to_document, _DocumentLine),
+    Review: (_ReviewLine, _ReviewLine.to_review, _ReviewLine),
 }
 
 
@@ -157,6 +196,45 @@ def read_jsonl(
                 yield number, line
             elif line.strip():
                 yield number, _read_line(number, line, record_type, clock, on_ignored)
+
+
+#: What a spreadsheet would take for a formula; written with a quote before it.
+FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def read_csv(
+    path: Path, record_type: type[T], clock: Clock = utc_now, on_ignored: OnIgnoredField | None = None
+) -> Iterator[tuple[int, T | BadLine]]:
+    """Read the records of a CSV file as :func:`read_jsonl` does; its first line names the fields.
+
+    Empty cells are fields that are left out; numbers and lists are as in JSON. A record's number is that of
+    the line on which it ends.
+    """
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield reader.line_num, BadLine(reader.line_num, f"no valid CSV: {error}")
+                return
+            if None in row:
+                yield reader.line_num, BadLine(reader.line_num, "has more cells than the first line")
+                continue
+            values = {name: _cell(name, text) for name, text in row.items() if text}
+            line = json.dumps(values).encode()
+            yield reader.line_num, _read_line(reader.line_num, line, record_type, clock, on_ignored)
+
+
+def _cell(name: str, text: str) -> Any:
+    if name in {"rating", "sampling_weight", "wrong_spans"}:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text  # which is then named as what is wrong with the field
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_BEGINS) else text
 
 
 def _read_line(

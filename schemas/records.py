@@ -275,15 +275,16 @@ class Review:
     """What a person decided about one verdict, or rated it (topic ``reviews``).
 
     ``outcome`` is ``send``, ``send_edited``, ``reject``, ``expired``, or ``none`` for a rating alone. The
-    first record on the partition with another outcome than ``none`` counts for its verdict. ``text`` is what
-    is sent instead of the answer, with ``send_edited`` alone. ``source`` is ``desk``, ``known_answer`` or
-    ``external``. ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
+    first record on the partition that ``is_final`` counts for its verdict. ``text`` is what is sent, with
+    ``send`` and ``send_edited``. ``source`` is ``desk``, ``known_answer`` or ``external``.
+    ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
     """
 
     review_id: Identifier
     verdict_id: Identifier
     answer_id: Identifier
     conversation_id: Identifier
+    produced_at: Timestamp
     outcome: ShortText
     text: str | None = None
     rating: Rating | None = None
@@ -294,6 +295,13 @@ class Review:
     reviewed_at: Timestamp
     source: ShortText
     sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it decides about its verdict, rather than being a rating alone."""
+        return self.outcome in {"reject", "expired"} or (
+            self.outcome in {"send", "send_edited"} and bool(self.text)
+        )
 
 
 @dataclass(frozen=True, slots=True)

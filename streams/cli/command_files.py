@@ -15,7 +15,7 @@ from typing import TextIO, TypeVar
 from rich.progress import Progress
 
 from schemas import ChatbotAnswer, RatedAnswer
-from schemas.jsonl import BadLine, Clock, read_jsonl, utc_now
+from schemas.jsonl import BadLine, Clock, read_csv, read_jsonl, utc_now
 from streams.cli.command_output import CommandFailed, ExitCode, InputErrors, UsageError, and_more, plural, say
 from streams.cli.common_options import STANDARD_INPUT
 from streams.observability.failures import BadAnswer
@@ -42,7 +42,8 @@ def read_records(
     """
     remarks, number = _Remarks(), 0
     try:
-        for number, record in read_jsonl(input_path(path), record_type, clock, remarks.note_field):
+        read = read_csv if path.suffix == ".csv" else read_jsonl
+        for number, record in read(input_path(path), record_type, clock, remarks.note_field):
             remarks.note_id(number, record)
             yield number, record
             if bar is not None:

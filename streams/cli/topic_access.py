@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
-from schemas import ChatbotAnswer, EncodeError, KnowledgeDocument
+from schemas import ChatbotAnswer, EncodeError, KnowledgeDocument, Review
 from streams.cli.command_files import aiter_in_thread
 from streams.cli.command_output import CommandFailed, InputErrors, SourceLocation, UsageError, say
 from streams.delivery.keyed_executor import KeyedExecutor
@@ -169,7 +169,7 @@ class OutageReporter:
 
 
 T = TypeVar("T")
-Input = TypeVar("Input", ChatbotAnswer, KnowledgeDocument)
+Input = TypeVar("Input", ChatbotAnswer, KnowledgeDocument, Review)
 
 # Enough to fill batches to every broker; each holds one record in memory.
 _IN_FLIGHT = 500
@@ -284,9 +284,9 @@ async def send_all(
 async def publish(
     settings: Settings, record_type: type[Input], items: Located[Input], source: str, errors: InputErrors
 ) -> int:
-    """Send answers or documents to their topic, as :func:`send_all` does. Raises RegistryUnreachable, too."""
+    """Send records of one type to their topic, as :func:`send_all` does. Raises RegistryUnreachable, too."""
     topics = Topics(settings.kafka.topic_prefix)
-    topic = topics.answers if record_type is ChatbotAnswer else topics.documents
+    topic = {ChatbotAnswer: topics.answers, Review: topics.reviews}.get(record_type, topics.documents)
     encoder = partial(open_encoder, settings, record_type, source)
     return await send_all(settings, topic, items, encoder, errors)
 
@@ -302,9 +302,9 @@ async def send_each(settings: Settings, records: Iterable[OutgoingRecord]) -> No
 
 
 async def open_encoder(
-    settings: Settings, record_type: type[ChatbotAnswer | KnowledgeDocument], source: str
-) -> Callable[[ChatbotAnswer | KnowledgeDocument], OutgoingRecord]:
-    """Return a function that makes the record of an answer or a document; it raises EncodeError.
+    settings: Settings, record_type: type[ChatbotAnswer | KnowledgeDocument | Review], source: str
+) -> Callable[[ChatbotAnswer | KnowledgeDocument | Review], OutgoingRecord]:
+    """Return a function that makes the record of an answer, a document or a review; it raises EncodeError.
 
     ``record_type`` will be encoded; ``source`` is the command, for the headers. Raises RegistryUnreachable.
     """
@@ -312,9 +312,11 @@ async def open_encoder(
     await codec.prepare(record_type)
     topics = Topics(settings.kafka.topic_prefix)
 
-    def outgoing(item: ChatbotAnswer | KnowledgeDocument) -> OutgoingRecord:
+    def outgoing(item: ChatbotAnswer | KnowledgeDocument | Review) -> OutgoingRecord:
         if isinstance(item, ChatbotAnswer):
             topic, key, event_id = topics.answers, item.conversation_id, item.answer_id
+        elif isinstance(item, Review):
+            topic, key, event_id = topics.reviews, item.conversation_id, item.review_id
         else:
             topic, key, event_id = topics.documents, item.document_id, item.document_id
         headers = event_headers(event_id, type(item).__name__, source)

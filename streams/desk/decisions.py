@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +13,8 @@ from streams.desk.database import open_database, set_aside
 from streams.documents.store_file import transaction
 
 DATABASE_NAME: Final = "decisions.sqlite3"
+#: A reviewer is told for so long that another decision came first.
+_TOLD_SECONDS: Final = 12 * 3_600
 _LAYOUT: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE decisions (
@@ -45,6 +47,8 @@ class DecisionStatus(StrEnum):
     PUBLISHING = "publishing"
     #: Kafka has it; it has not been read back yet.
     ACKNOWLEDGED = "acknowledged"
+    #: Another decision about its verdict came first, and counts.
+    SUPERSEDED = "superseded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class StoredDecision:
     verdict_id: str
     outcome: str
     status: DecisionStatus
+    #: The outcome that came first, if another one did.
+    first: str | None = None
 
 
 class DecisionStore:
@@ -89,21 +95,21 @@ class DecisionStore:
 
     def store(self, review: Review, session: str, undo_seconds: float) -> bool:
         """Store a decision and end the lease; False if there is one about this verdict already."""
-        row = (
-            review.review_id,
-            review.verdict_id,
-            session,
-            review.outcome,
-            self._clock() + undo_seconds,
-            DecisionStatus.UNDOABLE,
-            self._codec.encode(review),
-        )
+        return self.store_all([review], session, undo_seconds) == 1
+
+    def store_all(self, reviews: Iterable[Review], session: str, undo_seconds: float) -> int:
+        """Store decisions together, as ``store`` does; returns how many were new."""
+        stored = 0
+        publish_at = self._clock() + undo_seconds
         with transaction(self._connection) as connection:
-            stored = connection.execute(
-                "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row
-            )
-            connection.execute("DELETE FROM leases WHERE verdict_id = ?", (review.verdict_id,))
-        return stored.rowcount == 1
+            for each in reviews:
+                row = (each.review_id, each.verdict_id, session, each.outcome, publish_at)
+                stored += connection.execute(
+                    "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (*row, DecisionStatus.UNDOABLE, self._codec.encode(each)),
+                ).rowcount
+                connection.execute("DELETE FROM leases WHERE verdict_id = ?", (each.verdict_id,))
+        return stored
 
     def undo(self, review_id: str, session: str) -> str | None:
         """Remove a decision of this session that may not have been sent yet; returns its verdict's id."""
@@ -140,10 +146,24 @@ class DecisionStore:
     def publish_again(self) -> None:
         """Publish what Kafka had before: the topic may have been created anew. A repeat is ignored."""
         change = (DecisionStatus.PUBLISHING, DecisionStatus.ACKNOWLEDGED)
-        self._connection.execute("UPDATE decisions SET status = ? WHERE status = ?", change)
+        with transaction(self._connection) as connection:
+            connection.execute("UPDATE decisions SET status = ? WHERE status = ?", change)
+            connection.execute("DELETE FROM decisions WHERE status = ?", (DecisionStatus.SUPERSEDED,))
+
+    def supersede(self, review_id: str) -> None:
+        """Keep a decision that another one came before, without its texts, for its reviewer to see."""
+        with transaction(self._connection) as connection:
+            connection.execute(
+                "UPDATE decisions SET status = ?, review = x'' WHERE review_id = ?",
+                (DecisionStatus.SUPERSEDED, review_id),
+            )
+            connection.execute(
+                "DELETE FROM decisions WHERE status = ? AND publish_at < ?",
+                (DecisionStatus.SUPERSEDED, self._clock() - _TOLD_SECONDS),
+            )
 
     def remove(self, review_id: str) -> None:
-        """Forget a decision: it was read back, another one came first, or Kafka refuses it."""
+        """Forget a decision: it was read back, or Kafka refuses it."""
         self._connection.execute("DELETE FROM decisions WHERE review_id = ?", (review_id,))
 
     def all(self, session: str | None = None) -> list[StoredDecision]:
@@ -178,6 +198,12 @@ class DecisionStore:
         """Take the answer of a session back."""
         self._connection.execute("DELETE FROM leases WHERE session = ?", (session,))
 
+    def leave(self, session: str) -> None:
+        """Forget what only this session needs: its lease, and which of its decisions were superseded."""
+        self.release(session)
+        change = (session, DecisionStatus.SUPERSEDED)
+        self._connection.execute("DELETE FROM decisions WHERE session = ? AND status = ?", change)
+
     def holder(self, verdict_id: str) -> str | None:
         """Return the session that has an answer, or None."""
         row = self._connection.execute(
@@ -191,6 +217,10 @@ class DecisionStore:
             "SELECT verdict_id FROM leases WHERE session = ? AND until > ?", (session, self._clock())
         ).fetchone()
         return row[0] if row else None
+
+    def decided(self) -> set[str]:
+        """Return the verdicts that were decided."""
+        return {verdict_id for (verdict_id,) in self._connection.execute("SELECT verdict_id FROM decisions")}
 
     def unavailable(self) -> set[str]:
         """Return the verdicts that are leased or decided."""

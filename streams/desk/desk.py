@@ -4,24 +4,34 @@ import asyncio
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 import structlog
 
 from schemas import Codec, Review, Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore, StoredDecision
-from streams.desk.desk_state import SEND_EDITED, DeskState
+from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
+from streams.desk.wrong_words import find_wrong_words
 from streams.settings import Settings
 
 log = structlog.get_logger(__name__)
 
 SEND: Final = "send"
+SEND_EDITED: Final = "send_edited"
 REJECT: Final = "reject"
+EXPIRED: Final = "expired"
+#: A rating alone.
+NONE: Final = "none"
 _MAX_SKIPPED: Final = 1_000
+#: So many expired answers at most are on their way to Kafka.
+_MAX_EXPIRING: Final = 1_000
+_EXPIRED_IDS: Final = uuid.UUID("0f6a3f0e-5c39-5b0e-8b7c-6c1f6a2d9b11")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +44,16 @@ class ReviewerSession:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a reviewer chose: ``outcome`` is send, send_edited with a ``text``, or reject."""
+    """What a reviewer chose: ``outcome`` is send, send_edited with a ``text``, reject, or none.
+
+    ``wrong`` names wrong words of the answer, as ``find_wrong_words`` reads them.
+    """
 
     outcome: str
     text: str | None = None
     rating: int | None = None
+    label: str | None = None
+    wrong: str = ""
     comment: str | None = None
 
 
@@ -107,7 +122,7 @@ class Desk:
         self._lock = threading.Lock()
         self._skipped: dict[str, set[str]] = {}
 
-    def current(self, session: ReviewerSession) -> Verdict | None:
+    def current(self, session: ReviewerSession, wanted: HeldFilter = ANY_HELD) -> Verdict | None:
         """Return the answer that a session has, else the next one, which it has from now on; or None."""
         with self._lock:
             if not self.caught_up:
@@ -115,24 +130,23 @@ class Desk:
             leased = self._decisions.leased_to(session.id)
             if leased and (found := self._state.held(leased)):
                 return found
-            chosen = self._next(session)
+            chosen = self._next(session, wanted)
             if chosen is None or not self._lease(chosen, session):
                 return None
             return self._state.held(chosen)
 
-    def has_next(self, session: ReviewerSession) -> bool:
+    def has_next(self, session: ReviewerSession, wanted: HeldFilter) -> bool:
         """Return whether an answer is there that a session would get."""
         with self._lock:
-            return self.caught_up and self._next(session) is not None
+            return self.caught_up and self._next(session, wanted) is not None
 
-    def _next(self, session: ReviewerSession) -> str | None:
+    def _next(self, session: ReviewerSession, wanted: HeldFilter) -> str | None:
         unavailable = self._decisions.unavailable()
-        since = round((self._clock() - self._settings.in_time_seconds) * 1000)
         if skipped := self._skipped.get(session.id):
-            if chosen := self._state.next_held(since, unavailable | skipped):
+            if chosen := self._state.next_held(wanted, unavailable | skipped):
                 return chosen
             skipped.clear()
-        return self._state.next_held(since, unavailable)
+        return self._state.next_held(wanted, unavailable)
 
     def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""
@@ -153,7 +167,7 @@ class Desk:
             if verdict is None:
                 return DecisionRefusal.GONE
             review = _review(verdict, session, choice, self._clock())
-            if review.outcome == SEND_EDITED and not (review.text or "").strip():
+            if _is_empty(review):
                 return DecisionRefusal.EMPTY
             if len(self._codec.encode(review)) > self._max_bytes:
                 return DecisionRefusal.TOO_LARGE
@@ -187,10 +201,15 @@ class Desk:
             skipped.add(verdict_id)
             self._decisions.release(session.id)
 
+    def release(self, session: ReviewerSession) -> None:
+        """Give the answer of a session back; it may get another one."""
+        with self._lock:
+            self._decisions.release(session.id)
+
     def leave(self, session: ReviewerSession) -> None:
         """Give back what a session has; it has ended."""
         with self._lock:
-            self._decisions.release(session.id)
+            self._decisions.leave(session.id)
             self._skipped.pop(session.id, None)
 
     def is_open(self, verdict_id: str, session: ReviewerSession) -> bool:
@@ -206,19 +225,36 @@ class Desk:
             return DeskCounts(
                 self._state.count(blocked=False) - decided.count(False),
                 self._state.count(blocked=True) - decided.count(True),
-                sum(each.status is not DecisionStatus.ACKNOWLEDGED for each in stored),
+                sum(each.status in {DecisionStatus.UNDOABLE, DecisionStatus.PUBLISHING} for each in stored),
             )
 
-    def blocked(self, most: int) -> list[Verdict]:
-        """Return the newest blocked answers without an outcome."""
+    def blocked(self, wanted: HeldFilter, most: int) -> list[Verdict]:
+        """Return the newest blocked answers without an outcome or a rating."""
         with self._lock:
             decided = {each.verdict_id for each in self._decisions.all()}
-            return [each for each in self._state.blocked(most) if each.verdict_id not in decided]
+            return [each for each in self._state.blocked(wanted, most) if each.verdict_id not in decided]
+
+    def choices(self) -> dict[str, Counter[str]]:
+        """Count the answers without an outcome by each value that a filter can choose."""
+        return self._state.choices()
+
+    def deadline(self, verdict: Verdict) -> datetime | None:
+        """Return when an answer expires; None for a blocked one, which nobody waits for."""
+        if verdict.decision == "blocked":
+            return None
+        return datetime.fromtimestamp(self._state.deadline(verdict) / 1000, UTC)
 
     def decisions_of(self, session: ReviewerSession) -> list[StoredDecision]:
-        """Return the decisions of a session that were not read back yet, the newest first."""
+        """Return the decisions of a session that Kafka lacks or that did not count, the newest first."""
         with self._lock:
-            return self._decisions.all(session.id)
+            return [
+                replace(each, first=self._first(each)) if each.status is DecisionStatus.SUPERSEDED else each
+                for each in self._decisions.all(session.id)
+            ]
+
+    def _first(self, superseded: StoredDecision) -> str | None:
+        outcome = self._state.outcome(superseded.verdict_id)
+        return outcome[0] if outcome else None
 
     def oldest_seconds(self) -> float | None:
         """Return the age of the oldest answer without an outcome, or None."""
@@ -234,7 +270,18 @@ class Desk:
             if not self.caught_up:
                 return []
             self._settle()
+            self._expire()
             return self._decisions.take_due(at_once=at_once)
+
+    def _expire(self) -> None:
+        """Decide about the answers whose time limit has passed, be they on a screen or not."""
+        decided = self._decisions.decided()
+        if len(decided) < _MAX_EXPIRING and (
+            overdue := self._state.overdue(round(1000 * self._clock()), 2 * _MAX_EXPIRING)
+        ):
+            verdicts = (self._state.held(each) for each in overdue if each not in decided)
+            found = list(islice(filter(None, verdicts), _MAX_EXPIRING))
+            self._decisions.store_all((_expired(each, self._clock()) for each in found), "", 0)
 
     def acknowledge(self, review_id: str) -> None:
         """Note that Kafka has a decision."""
@@ -260,10 +307,20 @@ class Desk:
 
     def _settle(self) -> None:
         for each in self._decisions.all():
-            if outcome := self._state.outcome(each.verdict_id):
+            if each.status is DecisionStatus.SUPERSEDED:
+                continue
+            if each.outcome == NONE:
+                if each.status is DecisionStatus.ACKNOWLEDGED and self._state.is_rated(each.verdict_id):
+                    self._decisions.remove(each.review_id)
+                continue
+            outcome = self._state.outcome(each.verdict_id)
+            if outcome is None:
+                continue
+            if each.outcome == EXPIRED or outcome[1] == each.review_id:
                 self._decisions.remove(each.review_id)
-                if outcome[1] != each.review_id:
-                    log.warning("review_superseded", review_id=each.review_id, verdict_id=each.verdict_id)
+            else:
+                self._decisions.supersede(each.review_id)
+                log.warning("review_superseded", review_id=each.review_id, verdict_id=each.verdict_id)
 
     def _refusal(self, verdict_id: str, session: ReviewerSession) -> DecisionRefusal | None:
         if not self.caught_up:
@@ -284,16 +341,41 @@ def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: flo
         # Browsers write every line end in one way.
         same = choice.text == verdict.answer.replace("\r\n", "\n").replace("\r", "\n")
         outcome, text = (SEND, None) if same else (SEND_EDITED, choice.text)
+    wrong, rest = find_wrong_words(verdict.answer, choice.wrong)
     return Review(
         review_id=str(uuid.uuid4()),
-        verdict_id=verdict.verdict_id,
-        answer_id=verdict.answer_id,
-        conversation_id=verdict.conversation_id,
+        **_of(verdict),
         outcome=outcome,
-        text=text,
+        text=verdict.answer if outcome == SEND else text,
         rating=choice.rating,
-        comment=choice.comment or None,
+        label=choice.label,
+        wrong_spans=wrong,
+        comment="\n".join(filter(None, (choice.comment, rest))) or None,
         reviewer=session.reviewer,
         reviewed_at=datetime.fromtimestamp(now, UTC),
         source="desk",
     )
+
+
+def _expired(verdict: Verdict, now: float) -> Review:
+    """Return what is published if nobody decides; a repeat, of another desk too, has the same id."""
+    return Review(
+        review_id=str(uuid.uuid5(_EXPIRED_IDS, verdict.verdict_id)),
+        **_of(verdict),
+        outcome=EXPIRED,
+        reviewer="truthgate",
+        reviewed_at=datetime.fromtimestamp(now, UTC),
+        source="desk",
+    )
+
+
+def _of(verdict: Verdict) -> dict[str, Any]:
+    return {
+        name: getattr(verdict, name) for name in ("verdict_id", "answer_id", "conversation_id", "produced_at")
+    }
+
+
+def _is_empty(review: Review) -> bool:
+    if review.outcome == NONE:
+        return not (review.rating or review.label or review.wrong_spans or review.comment)
+    return review.outcome in {SEND, SEND_EDITED} and not (review.text or "").strip()

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
-from streams.desk.desk import REJECT, SEND, Desk
-from streams.desk.desk_state import SEND_EDITED
+from streams.desk.desk import EXPIRED, NONE, REJECT, SEND, SEND_EDITED, Desk
 from streams.observability.health import Health
 from streams.observability.instruments import Instruments, MetricLabel, ProcessMetrics
 
@@ -33,14 +32,14 @@ class DeskMetrics(Instruments):
         self._oldest = self.gauge(
             "truthgate.desk_oldest",
             "Age of the oldest answer for review without an outcome.",
-            "`desk.in_time_seconds`; too few reviewers.",
+            "`desk.time_limit_seconds`; too few reviewers.",
             unit="s",
         )
         self.reviews = self.counter(
             "truthgate.desk_reviews",
             "Reviews of this desk that Kafka has.",
             "No increase while answers wait.",
-            MetricLabel("outcome", (SEND, SEND_EDITED, REJECT)),
+            MetricLabel("outcome", (SEND, SEND_EDITED, REJECT, EXPIRED, NONE)),
         )
         self.begin_section("Process")
         self.process = ProcessMetrics(self)

@@ -5,8 +5,10 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, fields
 from importlib.resources import files
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -14,9 +16,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from schemas import Verdict
 from streams.desk.answer_view import show_invisible, view_answer
-from streams.desk.desk import REJECT, SEND, Choice, DecisionRefusal, Desk, ReviewerSession
-from streams.desk.desk_state import SEND_EDITED
+from streams.desk.desk import (
+    NONE,
+    REJECT,
+    SEND,
+    SEND_EDITED,
+    Choice,
+    DecisionRefusal,
+    Desk,
+    ReviewerSession,
+)
+from streams.desk.desk_state import HeldFilter
 from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, reviewer_name
+from streams.desk.wrong_words import KINDS
 from streams.settings import DeskSettings
 from streams.settings.worker_settings import is_loopback
 
@@ -25,6 +37,7 @@ _SESSION: Final = "session"
 MAX_FORM_BYTES: Final = 8 * 1024 * 1024
 _MAX_BLOCKED: Final = 100
 _MAX_DECISIONS: Final = 5
+_MAX_FILTER_LENGTH: Final = 256
 _WRONG_TOKEN_SECONDS: Final = 1.0
 _NEWS_SECONDS: Final = 15.0
 #: While a long history is read there would be news for every batch.
@@ -43,12 +56,15 @@ _ASSETS: Final = {
     "/icon.svg": ("streams.web", "image/svg+xml"),
 }
 _WITHOUT_SESSION: Final = frozenset({"/healthz", "/readyz", "/metrics", "/login", *_ASSETS})
-_OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT}
+_OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT, "rate": NONE}
+_LABELS: Final = {"t": "TRUE", "f": "FALSE", "g": "NOT_GIVEN"}
+_FILTER_COOKIE: Final = "truthgate_filter"
+_FILTERS: Final = tuple(each.name for each in fields(HeldFilter))
 _TOO_LATE: Final = "late"
 _NOTICES: Final[Mapping[str, str]] = {
-    DecisionRefusal.GONE: "This answer is decided already.",
+    DecisionRefusal.GONE: "This answer is decided already, or its time limit has passed.",
     DecisionRefusal.TAKEN: "Another reviewer has this answer.",
-    DecisionRefusal.EMPTY: "There is no text to send.",
+    DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
     DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
     DecisionRefusal.NOT_READY: "The desk is still reading its topics.",
     _TOO_LATE: "It was too late to undo this decision.",
@@ -87,6 +103,8 @@ class DeskPages:
         pages.router.add_post("/login", self._log_in)
         pages.router.add_post("/logout", self._log_out)
         pages.router.add_get("/blocked", self._show_blocked)
+        pages.router.add_get("/filter", self._show_filter)
+        pages.router.add_post("/filter", self._filter)
         pages.router.add_post("/decide", self._decide)
         pages.router.add_post("/undo", self._undo)
         pages.router.add_get("/news", self._tell_news)
@@ -161,7 +179,7 @@ class DeskPages:
         """Show the answer that is asked for, or the next one."""
         session, wanted = request[_SESSION], request.query.get("answer")
         if wanted is None:
-            verdict = await asyncio.to_thread(self._desk.current, session)
+            verdict = await asyncio.to_thread(self._desk.current, session, _wanted(request))
             return await self._answer_page(request, verdict, request.query.get("notice"))
         found = await asyncio.to_thread(self._desk.open, wanted, session)
         if isinstance(found, DecisionRefusal):
@@ -172,11 +190,32 @@ class DeskPages:
         self, request: web.Request, verdict: Verdict | None, notice: str | None
     ) -> web.Response:
         view = await asyncio.to_thread(view_answer, verdict) if verdict else None
-        return await self._session_page(request, "answer.html", view=view, notice=_NOTICES.get(notice or ""))
+        return await self._session_page(
+            request,
+            "answer.html",
+            view=view,
+            deadline=self._desk.deadline(verdict) if verdict else None,
+            labels=_LABELS,
+            kinds=KINDS,
+            notice=_NOTICES.get(notice or ""),
+        )
 
     async def _show_blocked(self, request: web.Request) -> web.StreamResponse:
-        verdicts = await asyncio.to_thread(self._desk.blocked, _MAX_BLOCKED)
+        verdicts = await asyncio.to_thread(self._desk.blocked, _wanted(request), _MAX_BLOCKED)
         return await self._session_page(request, "blocked.html", verdicts=verdicts, notice=None)
+
+    async def _show_filter(self, request: web.Request) -> web.StreamResponse:
+        choices = await asyncio.to_thread(self._desk.choices)
+        return await self._session_page(request, "filter.html", choices=choices, notice=None)
+
+    async def _filter(self, request: web.Request) -> web.StreamResponse:
+        """Keep the filter in a cookie, and give the answer on the screen back if it is not of it."""
+        form = await self._form(request)
+        chosen = {each: text for each in _FILTERS if (text := _text(form, each)[:_MAX_FILTER_LENGTH])}
+        await asyncio.to_thread(self._desk.release, request[_SESSION])
+        response = self._changed()
+        _set_cookie(request, response, urlencode(chosen), _FILTER_COOKIE)
+        return response
 
     async def _decide(self, request: web.Request) -> web.StreamResponse:
         form = await self._form(request)
@@ -186,11 +225,13 @@ class DeskPages:
             return self._changed()
         if action not in _OUTCOMES:
             raise web.HTTPBadRequest(text="unknown action\n")
-        rating = _text(form, "rating")
+        rating, label = _text(form, "rating"), _text(form, "label")
         choice = Choice(
             _OUTCOMES[action],
             text=_text(form, "text"),
             rating=int(rating) if rating in {"1", "2", "3", "4", "5"} else None,
+            label=label if label in _LABELS.values() else None,
+            wrong=_text(form, "wrong"),
             comment=_text(form, "comment").strip() or None,
         )
         refusal = await asyncio.to_thread(self._desk.decide, verdict_id, request[_SESSION], choice)
@@ -205,27 +246,27 @@ class DeskPages:
 
     async def _tell_news(self, request: web.Request) -> web.StreamResponse:
         """Stream the counts, and whether the answer on the screen is still this session's."""
-        session, shown = request[_SESSION], request.query.get("answer")
+        session, shown, wanted = request[_SESSION], request.query.get("answer"), _wanted(request)
         stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await stream.prepare(request)
         with suppress(ConnectionError):  # the page was closed
             while True:
                 changed = self._desk.changes.next
-                news = await asyncio.to_thread(self._news, session, shown)
+                news = await asyncio.to_thread(self._news, session, shown, wanted)
                 await stream.write(f"data: {json.dumps(news)}\n\n".encode())
                 await asyncio.sleep(_NEWS_INTERVAL_SECONDS)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), _NEWS_SECONDS)
         return stream
 
-    def _news(self, session: ReviewerSession, shown: str | None) -> dict[str, object]:
+    def _news(self, session: ReviewerSession, shown: str | None, wanted: HeldFilter) -> dict[str, object]:
         counts = self._desk.counts()
         return {
             "waiting": counts.waiting,
             "blocked": counts.blocked,
             "unpublished": counts.unpublished,
             "problem": self._desk.problem,
-            "free": shown is None and self._desk.has_next(session),
+            "free": shown is None and self._desk.has_next(session, wanted),
             "open": shown is not None and self._desk.is_open(shown, session),
             "decisions": [[each.review_id, each.status] for each in self._desk.decisions_of(session)][
                 :_MAX_DECISIONS
@@ -256,6 +297,7 @@ class DeskPages:
             decisions=decisions[:_MAX_DECISIONS],
             problem=self._desk.problem,
             caught_up=self._desk.caught_up,
+            wanted=asdict(_wanted(request)),
             can_log_out=not self._settings.user_header,
             **values,
         )
@@ -276,10 +318,15 @@ def _redirect(notice: str | None = None) -> web.Response:
     return web.Response(status=303, headers={"Location": f"/?notice={notice}" if notice else "/"})
 
 
-def _set_cookie(request: web.Request, response: web.StreamResponse, cookie: str) -> None:
+def _wanted(request: web.Request) -> HeldFilter:
+    chosen = dict(parse_qsl(request.cookies.get(_FILTER_COOKIE, "")))
+    return HeldFilter(**{each: chosen.get(each, "") for each in _FILTERS})
+
+
+def _set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, name: str = COOKIE) -> None:
     secure = request.secure or request.headers.get("X-Forwarded-Proto") == "https"
     response.set_cookie(
-        COOKIE, cookie, max_age=SESSION_SECONDS, httponly=True, samesite="Strict", secure=secure
+        name, cookie, max_age=SESSION_SECONDS, httponly=True, samesite="Strict", secure=secure
     )
 
 

@@ -1,9 +1,10 @@
 """The state of the desk: a function of the verdict topics and of ``reviews``, in a local SQLite file."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -15,19 +16,26 @@ from streams.documents.store_file import transaction
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.rates.verdict_counts import to_epoch_ms
+from streams.settings import DeskSettings
 
 DATABASE_NAME: Final = "state.sqlite3"
-_LAYOUT: Final = 1  # raise it with every change of the schema: files with another layout are rebuilt
+_LAYOUT: Final = 2  # raise it with every change of the schema: files with another layout are rebuilt
 _SCHEMA: Final = """
 CREATE TABLE held (
     verdict_id TEXT NOT NULL PRIMARY KEY,
-    blocked INTEGER NOT NULL,
+    list INTEGER NOT NULL,  -- 0: waits, 1: blocked, 2: blocked and rated
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
-    produced_at INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    message_type TEXT NOT NULL,
+    language TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    reasons TEXT NOT NULL,
     verdict BLOB NOT NULL
 ) STRICT;
-CREATE INDEX held_by_age ON held (blocked, produced_at, verdict_id);
+CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
+CREATE INDEX held_by_list ON held (list);
+CREATE TABLE rated (verdict_id TEXT NOT NULL PRIMARY KEY) STRICT;
 CREATE TABLE outcomes (
     verdict_id TEXT NOT NULL PRIMARY KEY,
     partition INTEGER NOT NULL,
@@ -48,18 +56,20 @@ CREATE TABLE origins (
     reader TEXT NOT NULL
 ) STRICT;
 """
-_FINAL: Final = frozenset({"send", "reject", "expired"})
-SEND_EDITED: Final = "send_edited"
-
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """
-INSERT INTO held SELECT :verdict_id, :blocked, :partition, :offset, :produced_at, :verdict
+INSERT INTO held SELECT :verdict_id,
+    iif(:blocked, 1 + EXISTS (SELECT 1 FROM rated WHERE verdict_id = :verdict_id), 0),
+    :partition, :offset, :since, :message_type, :language, :tenant, :reasons, :verdict
 WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = :verdict_id)
-ON CONFLICT (verdict_id) DO UPDATE SET blocked = excluded.blocked, partition = excluded.partition,
-    "offset" = excluded."offset", produced_at = excluded.produced_at, verdict = excluded.verdict
-WHERE (excluded.blocked, excluded.partition, excluded."offset") < (blocked, partition, "offset")
+ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, partition = excluded.partition,
+    "offset" = excluded."offset", since = excluded.since, message_type = excluded.message_type,
+    language = excluded.language, tenant = excluded.tenant, reasons = excluded.reasons,
+    verdict = excluded.verdict
+WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
 """
+_RATE: Final = "UPDATE held SET list = 2 WHERE verdict_id = ? AND list = 1"
 _DECIDE: Final = """
 INSERT INTO outcomes VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (verdict_id) DO UPDATE SET partition = excluded.partition, "offset" = excluded."offset",
@@ -67,15 +77,35 @@ ON CONFLICT (verdict_id) DO UPDATE SET partition = excluded.partition, "offset" 
 WHERE (excluded.partition, excluded."offset") < (partition, "offset")
 """
 
-_IN_TIME: Final = (
-    "SELECT verdict_id FROM held WHERE blocked = 0 AND produced_at >= ? ORDER BY produced_at, verdict_id"
-)
-_LATE: Final = _IN_TIME.replace(">=", "<")
+
+@dataclass(frozen=True, slots=True)
+class HeldFilter:
+    """The answers that a reviewer wants to see; an empty value is any."""
+
+    message_type: str = ""
+    language: str = ""
+    tenant: str = ""
+    reason: str = ""
+
+    def condition(self) -> tuple[str, list[str]]:
+        """Return the SQL of the filter and its parameters."""
+        wanted = [each for each in ("message_type", "language", "tenant") if getattr(self, each)]
+        parts, values = [f" AND {each} = ?" for each in wanted], [getattr(self, each) for each in wanted]
+        if self.reason:
+            parts.append(" AND instr(reasons, ?)")
+            values.append(f" {self.reason} ")
+        return "".join(parts), values
 
 
-def is_final(review: Review) -> bool:
-    """Return whether a review decides about its verdict, rather than being a rating alone."""
-    return review.outcome in _FINAL or (review.outcome == SEND_EDITED and bool(review.text))
+ANY_HELD: Final = HeldFilter()
+# One step in the index for each type, instead of one for each verdict.
+_TYPES: Final = """
+WITH RECURSIVE types(found) AS (
+    SELECT min(message_type) FROM held WHERE list = :list UNION ALL
+    SELECT (SELECT min(message_type) FROM held WHERE list = :list AND message_type > found)
+    FROM types WHERE found IS NOT NULL
+) SELECT found FROM types WHERE found IS NOT NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +124,17 @@ class DeskState:
 
     Args:
         folder: has the file; the caller holds its lock.
+        settings: section ``desk``: time limits, order and the key of tenants.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: DeskSettings) -> None:
         self._codec = Codec()
+        self._tenant_key = settings.tenant_key or ""
+        # What was read with another key lacks the tenants of this one.
+        self._reader_id = f"{self._codec.reader_id} {self._tenant_key}"
+        self._settings = settings
+        self._limits = {str(each): limit for each, limit in settings.time_limits.items()}
+        self._places = {str(each): place for place, each in enumerate(settings.first_types)}
         self._writer = open_database(folder / DATABASE_NAME, _SCHEMA, _LAYOUT)
         self._reader = connect(folder / DATABASE_NAME)
 
@@ -116,7 +153,7 @@ class DeskState:
             each.is_same(origins[each.topic]) for each in log.identities
         ):
             return "another_topic"
-        if any(reader != self._codec.reader_id for *_, reader in rows):
+        if any(reader != self._reader_id for *_, reader in rows):
             return "another_release"
         for at, offset in self.next_offsets().items():
             # Beyond the end: another log was read. Before the beginning: records were never read.
@@ -127,10 +164,10 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            for table in ("held", "outcomes", "next_offsets", "origins"):
+            for table in ("held", "outcomes", "rated", "next_offsets", "origins"):
                 writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
             for each in identities:
-                row = (each.topic, each.cluster_id, each.topic_id, self._codec.reader_id)
+                row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
                 writer.execute("INSERT INTO origins VALUES (?, ?, ?, ?)", row)
 
     def next_offsets(self) -> dict[TopicPartition, int]:
@@ -144,12 +181,16 @@ class DeskState:
             for record in records:
                 if isinstance(record.value, Verdict):
                     self._hold(writer, record, record.value)
-                elif is_final(record.value):
+                elif record.value.is_final:
                     review = record.value
                     place = (record.partition, record.offset)
                     row = (review.verdict_id, *place, review.outcome, review.review_id)
                     writer.execute(_DECIDE, row)
                     writer.execute("DELETE FROM held WHERE verdict_id = ?", (review.verdict_id,))
+                else:
+                    rated = (record.value.verdict_id,)
+                    writer.execute("INSERT OR IGNORE INTO rated VALUES (?)", rated)
+                    writer.execute(_RATE, rated)
             writer.executemany(
                 "INSERT OR REPLACE INTO next_offsets VALUES (?, ?, ?)",
                 [(at.topic, at.partition, offset) for at, offset in offsets.items()],
@@ -161,7 +202,12 @@ class DeskState:
             "blocked": int(verdict.decision == "blocked"),
             "partition": record.partition,
             "offset": record.offset,
-            "produced_at": to_epoch_ms(verdict.produced_at),
+            # A chatbot whose clock is ahead does not extend its time limits.
+            "since": to_epoch_ms(min(verdict.produced_at, verdict.scored_at)),
+            "message_type": verdict.message_type,
+            "language": verdict.language or "",
+            "tenant": verdict.metadata.get(self._tenant_key, ""),
+            "reasons": f" {' '.join(verdict.reasons)} ",
             "verdict": self._codec.encode(verdict),
         }
         writer.execute(_HOLD, row)
@@ -173,9 +219,14 @@ class DeskState:
 
     def is_blocked(self, verdict_id: str) -> bool | None:
         """Return whether a verdict without a final outcome is blocked; None if there is no such verdict."""
-        query = "SELECT blocked FROM held WHERE verdict_id = ?"
+        query = "SELECT list FROM held WHERE verdict_id = ?"
         row = self._reader.execute(query, (verdict_id,)).fetchone()
-        return bool(row[0]) if row else None
+        return row[0] > 0 if row else None
+
+    def is_rated(self, verdict_id: str) -> bool:
+        """Return whether there is a rating alone of a verdict."""
+        query = "SELECT EXISTS (SELECT 1 FROM rated WHERE verdict_id = ?)"
+        return bool(self._reader.execute(query, (verdict_id,)).fetchone()[0])
 
     def outcome(self, verdict_id: str) -> tuple[str, str] | None:
         """Return the final outcome of a verdict and the id of its review, or None."""
@@ -183,29 +234,84 @@ class DeskState:
         row = self._reader.execute(query, (verdict_id,)).fetchone()
         return (row[0], row[1]) if row else None
 
-    def next_held(self, in_time_since: int, excluded: Collection[str]) -> str | None:
-        """Return the id of the next verdict to review, or None.
+    def next_held(self, wanted: HeldFilter, excluded: Collection[str]) -> str | None:
+        """Return the id of the next verdict to review, in the order of the settings, or None."""
+        condition, values = wanted.condition()
+        query = (
+            f"SELECT since, verdict_id FROM held WHERE list = 0 AND message_type = ?{condition} "  # noqa: S608
+            "ORDER BY since, verdict_id LIMIT ?"
+        )
+        found = []
+        for each in self._types(0):
+            with closing(self._reader.execute(query, (each, *values, len(excluded) + 1))) as rows:
+                first = next(
+                    ((since, verdict_id) for since, verdict_id in rows if verdict_id not in excluded), None
+                )
+            if first:
+                found.append((self._rank(each, first[0]), *first))
+        return min(found)[-1] if found else None
 
-        It is the oldest of those that were produced at ``in_time_since`` (milliseconds since 1970) or later,
-        else the oldest of all.
-        """
-        for query in (_IN_TIME, _LATE):
-            with closing(self._reader.execute(query, (in_time_since,))) as rows:
-                if found := next((each for (each,) in rows if each not in excluded), None):
-                    return str(found)
-        return None
+    def _rank(self, message_type: str, since: int) -> int:
+        """Return what is least for the first of several types, whose oldest verdict waits since then."""
+        match self._settings.order:
+            case "deadline":
+                return since + self._limit(message_type)
+            case "type":
+                return self._places.get(message_type, len(self._places))
+            case _:
+                return since
 
-    def blocked(self, most: int) -> list[Verdict]:
-        """Return blocked verdicts without a final outcome, the newest first."""
-        query = "SELECT verdict FROM held WHERE blocked = 1 ORDER BY produced_at DESC, verdict_id LIMIT ?"
-        return [self._codec.decode(value, Verdict) for (value,) in self._reader.execute(query, (most,))]
+    def _limit(self, message_type: str) -> int:
+        return round(1000 * self._limits.get(message_type, self._settings.time_limit_seconds))
+
+    def _types(self, of_list: int) -> list[str]:
+        return [each for (each,) in self._reader.execute(_TYPES, {"list": of_list})]
+
+    def overdue(self, now: int, most: int) -> list[str]:
+        """Return the verdicts whose time limit has passed at ``now`` (milliseconds since 1970)."""
+        query = "SELECT verdict_id FROM held WHERE list = ? AND message_type = ? AND since <= ? LIMIT ?"
+        blocked_limit = round(1000 * self._settings.blocked_time_limit_seconds)
+        found: list[str] = []
+        for of_list in range(3):
+            for each in self._types(of_list):
+                since = now - (blocked_limit if of_list else self._limit(each))
+                rows = self._reader.execute(query, (of_list, each, since, most - len(found)))
+                found += [verdict_id for (verdict_id,) in rows]
+        return found
+
+    def deadline(self, verdict: Verdict) -> int:
+        """Return when an answer that waits expires, in milliseconds since 1970."""
+        since = to_epoch_ms(min(verdict.produced_at, verdict.scored_at))
+        return since + self._limit(verdict.message_type)
+
+    def blocked(self, wanted: HeldFilter, most: int) -> list[Verdict]:
+        """Return blocked verdicts without a final outcome or a rating, the newest first."""
+        condition, values = wanted.condition()
+        query = (
+            "SELECT verdict FROM held WHERE verdict_id IN (SELECT verdict_id FROM held "  # noqa: S608
+            f"WHERE list = 1{condition} ORDER BY since DESC LIMIT ?) ORDER BY since DESC, verdict_id"
+        )
+        rows = self._reader.execute(query, (*values, most))
+        return [self._codec.decode(value, Verdict) for (value,) in rows]
+
+    def choices(self) -> dict[str, Counter[str]]:
+        """Count the answers without an outcome or a rating by each value that a filter can choose."""
+        found: dict[str, Counter[str]] = {each.name: Counter() for each in fields(HeldFilter)}
+        rows = self._reader.execute("SELECT message_type, language, tenant, reasons FROM held WHERE list < 2")
+        for (*values, reasons), count in Counter(rows).items():
+            for counter, value in zip(found.values(), values, strict=False):
+                counter[value] += count
+            for reason in set(reasons.split()):
+                found["reason"][reason] += count
+        return found
 
     def count(self, *, blocked: bool) -> int:
-        """Return how many verdicts have no final outcome."""
-        query = "SELECT count(*) FROM held WHERE blocked = ?"
+        """Return how many verdicts have no final outcome, and no rating if they are blocked."""
+        query = "SELECT count(*) FROM held WHERE list = ?"
         return int(self._reader.execute(query, (int(blocked),)).fetchone()[0])
 
     def oldest(self) -> int | None:
-        """Return when the oldest waiting answer was produced, in milliseconds since 1970, or None."""
-        row = self._reader.execute("SELECT min(produced_at) FROM held WHERE blocked = 0").fetchone()
-        return None if row[0] is None else int(row[0])
+        """Return since when the oldest answer waits, in milliseconds since 1970, or None."""
+        query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
+        found = [self._reader.execute(query, (each,)).fetchone()[0] for each in self._types(0)]
+        return min(filter(None, found), default=None)

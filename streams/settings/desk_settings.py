@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated, Literal
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from scoring.values.exchange import MessageType
 from streams.settings.settings_base import Host, Seconds, SettingsSection
 from streams.settings.worker_settings import is_loopback, usable_token
+
+TimeLimit = Annotated[float, Field(gt=0, le=31_536_000)]
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -42,8 +46,24 @@ class DeskSettings(SettingsSection):
     lease_seconds: Seconds = Field(
         300, description="an answer that is shown to one reviewer is not given to another for this long"
     )
-    in_time_seconds: Seconds = Field(
-        3600, description="younger answers can still be in time: the oldest of them comes first"
+    time_limit_seconds: TimeLimit = Field(
+        3600, description="an answer that waits for longer is published as expired, counted from produced_at"
+    )
+    time_limits: dict[MessageType, TimeLimit] = Field(
+        default_factory=dict, description="other limits for message types, e.g. {instruction = 600}"
+    )
+    blocked_time_limit_seconds: TimeLimit = Field(
+        604_800, description="a blocked answer that nobody decided about is published as expired after this"
+    )
+    order: Literal["age", "deadline", "type"] = Field(
+        "deadline",
+        description="which answer comes first: the oldest, the one that expires first, or one of first_types",
+    )
+    first_types: tuple[MessageType, ...] = Field(
+        (), description="message types that come first with order type, in this order; then the oldest"
+    )
+    tenant_key: str | None = Field(
+        None, description="key of an answer's metadata that names its tenant, for the filter of reviewers"
     )
 
     @property

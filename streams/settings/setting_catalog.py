@@ -141,7 +141,9 @@ def _words(annotation: Any) -> str:
 
 def _plural(annotation: Any) -> str:
     inner = strip_optional(annotation)
-    return {str: "texts", SecretStr: "secrets", int: "whole numbers"}.get(inner, "tables")
+    if isinstance(inner, type) and issubclass(inner, StrEnum):
+        return "texts"
+    return {str: "texts", SecretStr: "secrets", int: "whole numbers", float: "numbers"}.get(inner, "tables")
 
 
 def strip_optional(annotation: Any) -> Any:

@@ -116,7 +116,7 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
     """Open what the desk stores; raises InvalidSettings, InfrastructureFailure."""
     folder = settings.desk.store
     with lock_directory(folder, "desk.lock", "desk.store"):
-        state = DeskState(folder)
+        state = DeskState(folder, settings.desk)
         try:
             decisions = DecisionStore(folder)
             try:

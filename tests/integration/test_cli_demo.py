@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from tests.support.commands import clean_environment, command
+from tests.support.desk import Reviewer
 
 DEADLINE_SECONDS = 150.0
 
@@ -143,3 +145,30 @@ def test_a_worker_that_dies_ends_the_demo_with_the_reason(tmp_path: Path) -> Non
     assert demo.returncode == 70
     assert "the worker ended with exit code -9" in (tmp_path / "stderr").read_text()
     assert_nothing_is_left(tmp_path)
+
+
+@pytest.mark.timeout(2 * DEADLINE_SECONDS)
+def test_a_visitor_decides_at_the_desk_and_the_simulated_reviewer_then_stops(tmp_path: Path) -> None:
+    demo = start(tmp_path, "--desk")
+    assert all(read_verdicts(demo, 1))
+    told = tmp_path / "stderr"
+    (address,) = re.findall(r"the review desk: (http://127\.0\.0\.1:\d+/)", told.read_text())
+    reviews = re.compile(r'truthgate_desk_reviews_total\{outcome="(?:send|reject)"\} [1-9]')
+    with Reviewer(address, "visitor") as visitor:
+        assert within(lambda: reviews.search(visitor.look("/metrics")))
+        visitor.look()
+        assert visitor.shown
+        assert "can be undone" in visitor.decide("reject")
+    assert within(lambda: "the simulated reviewer has stopped: you decide" in told.read_text())
+    demo.send_signal(signal.SIGINT)
+    demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert_nothing_is_left(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
+
+
+def within(found: Callable[[], object], seconds: float = 120) -> bool:
+    end = time.monotonic() + seconds
+    while not found() and time.monotonic() < end:
+        time.sleep(0.2)
+    return bool(found())

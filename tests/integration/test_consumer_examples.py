@@ -1,24 +1,29 @@
 """The examples of consumers do what their README says, run by its commands on a real broker."""
 
+import asyncio
 import itertools
+import json
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from schemas import Codec, Verdict
+from schemas import Codec, Verdict, to_json
 from schemas.catalogue import current_schema
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.schema_topic import SchemaTopic
 from streams.kafka.topics import Topics
 from streams.settings import Settings
+from tests.support.desk import reviews
 from tests.support.examples import Example, prepare
 from tests.support.pages import rate_alert, rate_window
 from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, eventually, produce
 from tests.support.releases import earlier_schema, later_schema, written_with
+from tests.support.reviews import a_review
 from tests.support.workers import changed
 
 #: Java ends with 143 when it is asked to, even if it does so cleanly.
@@ -115,6 +120,59 @@ async def test_it_shows_what_is_there_and_tells_what_it_cannot_show(
     assert told[f"{place}5"] == told[f"{place}6"] == "not in the Avro single-object encoding"
     assert told[f"{place}8"] == "é again"
     assert len(told) == 7
+
+
+async def test_it_shows_the_first_outcome_of_a_verdict_and_every_rating(
+    section: str, example: Example, settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    reviews = [
+        a_review(review_id="r-1", outcome="none"),
+        a_review(review_id="r-1", outcome="none"),
+        a_review(review_id="r-2", outcome="none"),
+        a_review(review_id="r-3", outcome="send", text=None),
+        a_review(review_id="r-4", outcome="send_edited"),
+        a_review(review_id="r-5", outcome="reject"),
+        a_review(review_id="r-6", outcome="expired", verdict_id="v-2", answer_id="a-2"),
+    ]
+    await produce(settings.kafka, topics.review, [Outgoing(CODEC.encode(verdict(6, verdict_id="v-1")))])
+    await produce(settings.kafka, topics.reviews, [Outgoing(CODEC.encode(e), partition=0) for e in reviews])
+    with example.run(tmp_path / "log", variables(settings)) as running:
+        running.wait_for(lambda running: len(running.lines) >= 6)
+        running.wait_for(lambda running: running.complaints.count(topics.reviews) >= 2)
+        assert running.terminate() == ENDS[section], running.complaints
+    assert [each for each in running.lines if each.startswith("reviewed")] == [
+        "reviewed a-1 none",
+        "reviewed a-1 none",
+        "reviewed a-1 send",
+        "reviewed a-1 send_edited",
+        "reviewed a-2 expired",
+    ]
+    assert "review answer-6 - " in running.lines
+    told = [line.split(": ", 1)[1] for line in running.complaints.splitlines() if topics.reviews in line]
+    assert told == ["r-1 again", "outcome of v-1 again"]
+
+
+async def test_a_review_of_another_tool_is_published_as_the_contract_says(
+    section: str, example: Example, settings: Settings, topics: Topics
+) -> None:
+    if section != "Python":
+        pytest.skip("the others only read")
+    about = to_json(verdict(1, answer="Click **Save**."))
+    given = {"verdict": about, "outcome": "send", "reviewer": "kim", "rating": 5}
+    for _ in range(2):
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [".venv/bin/python", "review.py"],
+            cwd=example.folder / "python",
+            env=variables(settings),
+            input=json.dumps(given).encode(),
+            check=True,
+            capture_output=True,
+        )
+    one, two = await reviews(settings)
+    assert (one.review_id, two.review_id) == (done.stdout.decode().strip(),) * 2
+    assert (one.verdict_id, one.outcome, one.text, one.rating) == ("verdict-1", "send", "Click **Save**.", 5)
+    assert (one.produced_at, one.source) == (NOW, "external")
 
 
 async def test_the_one_in_python_reads_a_later_release_by_the_schema_on_the_topic(

@@ -56,7 +56,7 @@ async def test_a_held_answer_is_on_the_screen_within_a_second_and_each_decision_
         found = {each.verdict_id: each for each in await published(settings, 3)}
     outcomes = {each.outcome: (each.text, each.rating, each.comment) for each in found.values()}
     assert outcomes == {
-        "send": (None, 5, "fine"),
+        "send": ("Answer 1.", 5, "fine"),
         "send_edited": ("Better.\nMuch.", None, None),
         "reject": (None, None, None),
     }
@@ -149,6 +149,75 @@ async def test_what_another_tool_decided_is_gone_from_the_desk(desk: DeskProcess
         assert kim.shown == "v-2"
         kim.decide("reject")
         assert "Question 2?" not in kim.look("/blocked")
+
+
+async def test_each_answer_has_one_outcome_though_two_desks_are_killed_while_answers_expire(
+    topics: Topics, settings: Settings, tmp_path: Path
+) -> None:
+    values = {"time_limit_seconds": 615, "blocked_time_limit_seconds": 602, "undo_seconds": 2}
+    (tmp_path / "two").mkdir()
+    desks = [DeskProcess(settings, folder, **values) for folder in (tmp_path, tmp_path / "two")]
+    with desks[0], desks[1]:
+        for each in desks:
+            each.wait_ready()
+        verdicts = [held(n, decision="blocked" if n % 4 == 0 else "review") for n in range(20)]
+        await publish(settings, verdicts)
+        with Reviewer(desks[0].address) as kim, Reviewer(desks[1].address, "alex") as alex:
+            for reviewer in (kim, alex):
+                await soon(lambda reviewer=reviewer: reviewer.look() and reviewer.shown)
+            for reviewer in (kim, alex):
+                reviewer.decide("send")  # of one answer, at two desks
+            await soon(lambda: any("another decision came first" in each.look() for each in (kim, alex)))
+        for _ in range(3):
+            await asyncio.sleep(1)
+            for each in desks:
+                each.kill()
+                each.start()
+        for each in desks:
+            each.wait_ready()
+        async with asyncio.timeout(90):
+            while len({each.verdict_id for each in await reviews(settings)}) < 20:  # noqa: ASYNC110
+                await asyncio.sleep(0.5)
+        for each in desks:
+            assert each.terminate() == 0
+    found = await reviews(settings)
+    first: dict[str, Review] = {}
+    for each in found:
+        first.setdefault(each.verdict_id, each)
+    assert sorted(each.outcome for each in first.values()) == ["expired"] * 19 + ["send"]
+    assert len({each.review_id for each in found if each.outcome == "expired"}) == 19
+    assert all(each.produced_at and each.text is None for each in found if each.outcome == "expired")
+
+
+async def test_a_filter_and_a_rating_alone(topics: Topics, settings: Settings, tmp_path: Path) -> None:
+    await publish(
+        settings,
+        [
+            held(1, language="nl", metadata={"shop": "a"}),
+            held(2, language="en", reasons=("low_score",), metadata={"shop": "<b>"}),
+            held(3, decision="blocked", reasons=("low_score",)),
+        ],
+    )
+    with DeskProcess(settings, tmp_path, tenant_key="shop") as desk:
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim:
+            kim.look()
+            assert kim.shown == "v-1"
+            assert "&lt;b&gt; (1)" in kim.look("/filter")
+            kim.post("/filter", language="en", tenant="<b>")
+            assert kim.shown == "v-2"
+            assert "Filter: en, &lt;b&gt;" in kim.page
+            assert "Question 3?" not in kim.look("/blocked")
+            kim.look("/filter")
+            kim.post("/filter", reason="low_score")
+            assert "Question 3?" in kim.look("/blocked")
+            kim.look("/?answer=v-3")
+            assert "Rate only" in kim.page
+            kim.decide("rate", label="FALSE", wrong="number: 3")
+            assert "Question 3?" not in kim.look("/blocked")
+        (rated,) = await published(settings, 1)
+    assert (rated.outcome, rated.label, rated.text) == ("none", "FALSE", None)
+    assert [(each.kind, each.start) for each in rated.wrong_spans] == [("number", 7)]
 
 
 async def test_forms_of_others_are_refused(desk: DeskProcess, settings: Settings) -> None:

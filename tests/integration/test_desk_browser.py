@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, expect
 
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -21,6 +21,20 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\">\u202e"
 async def browser() -> AsyncIterator[Browser]:
     async with chromium() as started:
         yield started
+
+
+async def mark_wrong_words(page: Page) -> None:
+    """Mark a number of the first answer, label it and comment on it."""
+    await page.keyboard.press("w")
+    for key in (*["ArrowRight"] * 5, "Shift+ArrowRight"):
+        await page.keyboard.press(key)
+    await page.keyboard.press("n")
+    await expect(page.locator("#wrong")).to_have_value("number: 50 euro\n")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("f")
+    await page.keyboard.press("c")
+    await page.keyboard.type("It is 40.")
+    await page.keyboard.press("Escape")
 
 
 async def test_three_answers_are_decided_by_keyboard_alone(
@@ -50,6 +64,7 @@ async def test_three_answers_are_decided_by_keyboard_alone(
             await expect(page.locator("#waiting")).to_have_text("3")
             await page.screenshot(path=tmp_path / "desk.png", full_page=True)
 
+            await mark_wrong_words(page)
             await page.keyboard.press("2")
             await page.keyboard.press("r")
             await expect(page.locator(".answer")).to_have_text("Answer 2.")
@@ -74,9 +89,12 @@ async def test_three_answers_are_decided_by_keyboard_alone(
             assert await page.title() != "owned"
         assert watched.complaints == []
         assert all(request.startswith(desk.address) for request in watched.requests)
+    (first,) = (each for each in found if each.verdict_id == "v-1")
+    assert (first.label, first.comment) == ("FALSE", "It is 40.")
+    assert [(each.kind, each.text) for each in first.wrong_spans] == [("number", "50 euro")]
     decided = {each.verdict_id: (each.outcome, each.rating, each.text) for each in found}
     assert decided == {
         "v-1": ("reject", 2, None),
-        "v-2": ("send", None, None),
+        "v-2": ("send", None, "Answer 2."),
         "v-3": ("send_edited", None, "Corrected: s, r and n are letters."),
     }

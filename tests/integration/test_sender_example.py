@@ -9,16 +9,18 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from schemas import Codec, Verdict
+from schemas import Codec, Review, Verdict
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.examples import Example, Running, prepare
 from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, end_offsets, eventually, produce
+from tests.support.reviews import a_review
 from tests.support.workers import changed
 
 
@@ -97,10 +99,90 @@ def sendable(number: int, **changes: object) -> Verdict:
 
 async def all_committed(settings: Settings) -> bool:
     """Whether nothing is left to be read."""
-    topic = Topics(settings.kafka.topic_prefix).auto_send
-    offsets = await committed(settings.kafka, topic)
-    ends = await end_offsets(settings.kafka, [topic])
-    return all(offsets[partition.partition] == end for partition, end in ends.items())
+    topics = Topics(settings.kafka.topic_prefix)
+    for topic in (topics.auto_send, topics.reviews):
+        offsets = await committed(settings.kafka, topic)
+        ends = await end_offsets(settings.kafka, [topic])
+        if any(end and offsets[partition.partition] != end for partition, end in ends.items()):
+            return False
+    return True
+
+
+def reviewed(number: int, outcome: str, **changes: Any) -> Review:
+    """Give a review of the verdict with this number, of an answer that was produced just now."""
+    ids = {"verdict_id": f"verdict-{number}", "answer_id": f"answer-{number}"}
+    at = {"conversation_id": f"conversation-{number}", "produced_at": datetime.now(UTC)}
+    return a_review(**{**ids, **at, "outcome": outcome, "review_id": f"{outcome}-{number}", **changes})
+
+
+async def publish_reviews(settings: Settings, *reviews: Review) -> None:
+    topic, codec = Topics(settings.kafka.topic_prefix).reviews, Codec()
+    records = [Outgoing(codec.encode(each), each.conversation_id.encode()) for each in reviews]
+    await produce(settings.kafka, topic, records)
+
+
+async def test_what_people_decided_is_sent_once_and_the_first_outcome_counts(
+    senders: Senders, receiver: Receiver
+) -> None:
+    old = datetime.now(UTC) - timedelta(days=2)
+    await publish_verdicts(senders.settings, [sendable(1)])
+    await publish_reviews(
+        senders.settings,
+        reviewed(2, "none"),
+        reviewed(2, "send", text="Two."),
+        reviewed(2, "reject"),
+        reviewed(3, "send_edited", text="Better."),
+        reviewed(3, "send_edited", text="Better."),  # a repeat
+        reviewed(4, "reject"),
+        reviewed(4, "send", text="Of another tool, too late."),
+        reviewed(5, "expired"),
+        reviewed(5, "send", text="Too late."),
+        reviewed(6, "send", text=None),
+        reviewed(6, "unheard of"),
+        reviewed(7, "send", text="Old.", produced_at=old),
+    )
+    with senders.start() as one:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert one.terminate() == 0, one.complaints
+    # A repeat of the verdict is decided otherwise, and of the answer that was sent a person decides.
+    await publish_verdicts(senders.settings, [sendable(2), sendable(4)])
+    await publish_reviews(senders.settings, reviewed(1, "send_edited", text="Late."), reviewed(6, "reject"))
+    with senders.start() as two:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert two.terminate() == 0, two.complaints
+    sent = dict(zip(receiver.keys, (each["answer"] for each in receiver.bodies), strict=True))
+    assert len(sent) == len(receiver.keys)
+    assert sent == {
+        "verdict-1": "Klik op **1**.",
+        "verdict-2": "Two.",
+        "verdict-3": "Better.",
+        "verdict-5": "A colleague will answer.",
+    }
+
+
+async def test_kills_at_any_moment_send_what_people_decided_and_repeat_only_what_is_told(
+    senders: Senders, receiver: Receiver
+) -> None:
+    chance = Random(7)
+    for kills in range(4):
+        numbers = range(40 * kills, 40 * kills + 40)
+        kinds = {n: ("send", "send_edited", "reject", "expired")[n % 4] for n in numbers}
+        await publish_verdicts(senders.settings, [sendable(1000 + number) for number in numbers])
+        await publish_reviews(senders.settings, *(reviewed(n, kind) for n, kind in kinds.items()))
+        await publish_reviews(senders.settings, *(reviewed(n, "send", text="Late.") for n in numbers))
+        with senders.start() as sender:
+            enough = len(receiver.keys) + chance.randrange(1, 60)
+            await eventually(lambda enough=enough: len(receiver.keys) >= enough, "some more are sent")
+            sender.kill()
+    with senders.start() as last:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert last.terminate() == 0
+    times = Counter(receiver.keys)
+    by_people = {f"verdict-{n}" for n in range(160) if n % 4 != 2}
+    assert times.keys() == by_people | {f"verdict-{1000 + n}" for n in range(160)}
+    assert "Late." not in {each["answer"] for each in receiver.bodies}
+    told = last.complaints.count("may have been sent before: send")
+    assert sum(times.values()) - len(times) <= told <= 4
 
 
 async def test_an_answer_is_sent_once_however_often_its_verdict_comes(

@@ -80,6 +80,7 @@ reviews = st.builds(
     verdict_id=ids,
     answer_id=ids,
     conversation_id=ids,
+    produced_at=times,
     outcome=st.sampled_from(["send", "send_edited", "reject", "expired", "none"]),
     text=_maybe(texts),
     rating=_maybe(st.integers(1, 5)),

@@ -21,7 +21,8 @@ _REVIEW: Final = Review(
     verdict_id="v-1",
     answer_id="a-1",
     conversation_id="c-1",
-    outcome="send",
+    produced_at=datetime(2026, 3, 2, 9, tzinfo=UTC),
+    outcome="reject",
     rating=4,
     reviewer="kim",
     reviewed_at=datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
@@ -94,19 +95,21 @@ def _confluent() -> str:
 
 def _data(data: bytes) -> Iterable[tuple[bytes, str]]:
     """Say what the bytes of the example are; they are cut where the fields of its schema end."""
+    time = (len(data) - 46) // 2
     meanings = (
         (4, '`review_id`: the length 3 as a zigzag number, and "r-1"'),
         (4, '`verdict_id`: "v-1"'),
         (4, '`answer_id`: "a-1"'),
         (4, '`conversation_id`: "c-1"'),
-        (5, '`outcome`: "send"'),
+        (time, "`produced_at`: milliseconds since 1970 as a zigzag number"),
+        (7, '`outcome`: "reject"'),
         (1, "`text`: branch 0 of the union, null"),
         (2, "`rating`: branch 1 of the union, and 4 as a zigzag number"),
         (1, "`label`: null"),
         (1, "`wrong_spans`: the end of the array"),
         (1, "`comment`: null"),
         (4, '`reviewer`: "kim"'),
-        (len(data) - 44, "`reviewed_at`: milliseconds since 1970 as a zigzag number"),
+        (time, "`reviewed_at`: the same"),
         (5, '`source`: "desk"'),
         (8, "`sampling_weight`: 1 as a double, little endian"),
     )

@@ -23,6 +23,7 @@ from streams.embedded.broker_properties import LOOPBACK, free_ports, is_free
 from streams.settings import (
     AlertSettings,
     AlertThreshold,
+    DeskSettings,
     DocumentSettings,
     EncodingSettings,
     JudgeSettings,
@@ -74,6 +75,17 @@ def demo(
             "--judges", help="Ask the language models of your settings (judges.endpoints), as a worker does."
         ),
     ] = False,
+    desk: Annotated[
+        bool,
+        typer.Option(
+            "--desk",
+            help="Run the review desk too, on desk.port (6067) of this machine, until Ctrl-C. A simulated "
+            "reviewer decides there until you do.",
+        ),
+    ] = False,
+    reviewer: Annotated[
+        bool, typer.Option("--reviewer/--no-reviewer", help="With --desk: the simulated reviewer.")
+    ] = True,
     plain: Annotated[bool, typer.Option("--plain", help="Write lines instead of a live table.")] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep Kafka and the worker running at the end.")
@@ -85,6 +97,8 @@ def demo(
     when every sample answer has its verdict, and removes its files. Meanwhile its page, by default
     http://127.0.0.1:6066/, shows the rate of untrue answers, and which were blocked and why.
 
+    With --desk you decide yourself, at http://127.0.0.1:6067/, about the answers that wait for a person.
+
     Example: `truthgate demo --rate 5`
     """
     own = load_settings()
@@ -93,20 +107,29 @@ def demo(
     folder = Path(tempfile.mkdtemp(prefix="truthgate-demo-"))
     try:
         with _signals_as_ctrl_c(), _exit_codes(folder):
-            own_port = wanted = own.web.port if port is None else port
-            if not wanted or not is_free(wanted):
-                (own_port,) = free_ports(1)
-                if wanted:
-                    say(f"port {wanted} is in use; the worker's page is on port {own_port}")
+            own_port = _free_port(own.web.port if port is None else port, "the worker's page")
+            desk_port = _free_port(own.desk.port, "the review desk") if desk else None
             asked = own.judges if judges else None
-            board = _demo(folder, asked, language, rate, own_port, plain=plain, keep=keep)
+            board = _demo(
+                folder, asked, language, rate, own_port, desk_port, reviewer=reviewer, plain=plain, keep=keep
+            )
         say(board.summary())
-        if not keep:
+        if not (keep or desk):
             say(f"the page was at {page_address(own_port)}; `truthgate demo --keep` keeps it")
     except (KeyboardInterrupt, UsageError):
         shutil.rmtree(folder, ignore_errors=True)
         raise
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_port(wanted: int, of: str) -> int:
+    """Return a port if it is free, or else another one."""
+    if wanted and is_free(wanted):
+        return wanted
+    (port,) = free_ports(1)
+    if wanted:
+        say(f"port {wanted} is in use; {of} is on port {port}")
+    return port
 
 
 def _demo(
@@ -115,7 +138,9 @@ def _demo(
     language: Language,
     rate: float,
     port: int,
+    desk_port: int | None,
     *,
+    reviewer: bool,
     plain: bool,
     keep: bool,
 ) -> DemoBoard:
@@ -132,11 +157,28 @@ def _demo(
         }
         if judges:
             sections["judges"] = judges
+        if desk_port:
+            sections["desk"] = DeskSettings(host=LOOPBACK, port=desk_port, store=folder / "desk")
         (broker,) = kafka.brokers
-        worker = WorkerProcess(_variables(sections), folder / "worker.log", lambda: broker.running)
+        variables = _variables(sections)
+        worker = WorkerProcess(variables, folder / "worker.log", lambda: broker.running)
+        desk = None
+        if desk_port:
+            desk = WorkerProcess(variables, folder / "desk.log", lambda: broker.running, "desk")
         settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
         with open_display(ResultConsole(), plain=plain) as show:
-            return asyncio.run(run_demo(settings, language, rate, worker, show, keep=keep))
+            return asyncio.run(
+                run_demo(
+                    settings,
+                    language,
+                    rate,
+                    worker,
+                    show,
+                    keep=keep,
+                    desk=desk,
+                    reviewer=bool(desk) and reviewer,
+                )
+            )
 
 
 def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:
@@ -185,5 +227,5 @@ def _exit_codes(folder: Path) -> Iterator[None]:
         raise CommandFailed(str(error), ExitCode.SOFTWARE) from error
     except DemoFailed as error:
         sys.stderr.write(error.log_tail + "\n")
-        message = f"{error}; the whole log is {folder / 'worker.log'}"
+        message = f"{error}; the whole log is in {folder}"
         raise CommandFailed(message, ExitCode.SOFTWARE) from error

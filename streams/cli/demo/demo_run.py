@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import aclosing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -18,6 +18,7 @@ import httpx2
 from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, read_jsonl
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
+from streams.cli.demo.demo_reviewer import review_until_a_person_does
 from streams.cli.stream_commands import decode_verdict
 from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, publish, send_all
 from streams.embedded import kill_with_parent
@@ -74,12 +75,19 @@ class DemoFailed(Exception):
 
 
 class WorkerProcess:
-    """A process of ``truthgate worker`` that ends with this process, however this one ends.
+    """A process of ``truthgate worker``, or desk, that ends with this process, however this one ends.
 
     ``kafka_runs`` returns whether the process of its broker exists.
     """
 
-    def __init__(self, variables: Mapping[str, str], log_file: Path, kafka_runs: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        log_file: Path,
+        kafka_runs: Callable[[], bool],
+        command: str = "worker",
+    ) -> None:
+        self._command = command
         self._variables = variables
         self._log_file = log_file
         self._kafka_runs = kafka_runs
@@ -95,12 +103,12 @@ class WorkerProcess:
         if not self._kafka_runs():
             raise self.failure("Kafka ended")
         if self._process and (code := self._process.poll()) is not None:
-            raise self.failure(f"the worker ended with exit code {code}")
+            raise self.failure(f"the {self._command} ended with exit code {code}")
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Start the process, and end it with its children when the block ends."""
-        command = [sys.executable, kill_with_parent.__file__, sys.executable, "-m", "streams.cli", "worker"]
+        command = [sys.executable, kill_with_parent.__file__, sys.executable, "-m", "streams.cli"]
         inherited = {
             name: value
             for name, value in os.environ.items()
@@ -110,7 +118,7 @@ class WorkerProcess:
             self._log_file.open("wb") as log,
             # A session of its own: Ctrl-C goes to the demo, which then stops the worker.
             subprocess.Popen(  # noqa: S603 - our own interpreter
-                command,
+                [*command, self._command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -130,12 +138,21 @@ class WorkerProcess:
 
 
 async def run_demo(
-    settings: Settings, language: Language, rate: float, worker: WorkerProcess, show: Show, *, keep: bool
+    settings: Settings,
+    language: Language,
+    rate: float,
+    worker: WorkerProcess,
+    show: Show,
+    *,
+    keep: bool,
+    desk: WorkerProcess | None = None,
+    reviewer: bool = False,
 ) -> DemoBoard:
     """Run the demo with the worker's settings to its end, and return its results.
 
-    ``rate`` is in answers per second (0: no limit); ``keep`` lets the worker run until Ctrl-C. Raises
-    DemoFailed if the worker ends or publishes nothing, and ServiceUnreachable.
+    ``rate`` is in answers per second (0: no limit); ``keep`` lets the worker run until Ctrl-C, and so does a
+    ``desk``, at which a simulated ``reviewer`` decides. Raises DemoFailed if a process ends or nothing is
+    published, and ServiceUnreachable.
     """
     answers = sample_answers(language)
     board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)
@@ -143,25 +160,34 @@ async def run_demo(
     located = [(each.document_id, each) for each in sample_documents(language)]
     sent = await publish(settings, KnowledgeDocument, located, _SOURCE, InputErrors("sample"))
     say(f"{sent} help documents published")
-    with worker.running():
+    with worker.running(), desk.running() if desk else nullcontext():
         await _wait_until_ready(settings.web.port, worker)
         try:
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(_watch(worker, board))
-                replaying = group.create_task(_replay(settings, answers, rate, board))
+                tasks = [watching, group.create_task(_replay(settings, answers, rate, board))]
+                if desk:
+                    say(f"the review desk: {page_address(settings.desk.port)} (any name)")
+                    tasks.append(group.create_task(_watch(desk, DemoBoard(()))))
+                if reviewer:
+                    address = page_address(settings.desk.port)
+                    tasks.append(group.create_task(review_until_a_person_does(settings, address, say)))
                 await _collect(settings, board, show)
-                watching.cancel()
-                replaying.cancel()
+                if keep or desk:
+                    _say_kept(settings)
+                    await watching
+                for task in tasks:
+                    task.cancel()
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        if keep:
-            servers = settings.kafka.bootstrap_servers
-            say("all answers are scored; Kafka and the worker run until Ctrl-C. In another terminal:")
-            say(f"export {variable_name('kafka', 'bootstrap_servers')}={servers}")
-            say("truthgate tail --from-beginning    or    truthgate dead-letters list")
-            _say_pages(settings.web.port)
-            await _watch(worker, DemoBoard(()))
     return board
+
+
+def _say_kept(settings: Settings) -> None:
+    say("all answers are scored; Kafka and the worker run until Ctrl-C. In another terminal:")
+    say(f"export {variable_name('kafka', 'bootstrap_servers')}={settings.kafka.bootstrap_servers}")
+    say("truthgate tail --from-beginning    or    truthgate dead-letters list")
+    _say_pages(settings.web.port)
 
 
 def page_address(port: int) -> str:

@@ -2,8 +2,38 @@
 "use strict";
 const byId = (id) => document.getElementById(id);
 const { answer, waits } = document.body.dataset;
-const LABELS = { undoable: "can be undone", publishing: "waiting for Kafka", acknowledged: "published", done: "done" };
+const LABELS = { undoable: "can be undone", publishing: "waiting for Kafka", acknowledged: "published", superseded: "does not count, another decision came first", done: "done" };
+const marking = byId("marking");
+const chosen = getSelection();
 let left = false;
+
+function mark(kind) {
+  const words = chosen.toString().trim().replace(/\s+/g, " ");
+  if (words && byId("words").contains(chosen.anchorNode)) byId("wrong").value += `${kind}: ${words}\n`;
+}
+// While words are marked, arrows choose them and a key says what is wrong with them.
+function markByKey(event) {
+  const forward = event.key === "ArrowRight";
+  if (forward || event.key === "ArrowLeft") {
+    if (!event.shiftKey) {
+      if (forward) chosen.collapseToEnd();
+      else chosen.collapseToStart();
+      if (!forward) chosen.modify("move", "backward", "word");
+    }
+    chosen.modify("extend", event.shiftKey && !forward ? "backward" : "forward", "word");
+  } else if (event.key === "Escape") marking.open = false;
+  else document.querySelector(`[data-mark="${CSS.escape(event.key)}"]`)?.click();
+  event.preventDefault();
+}
+for (const each of document.querySelectorAll("[data-kind]")) {
+  each.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
+  each.addEventListener("click", () => mark(each.dataset.kind));
+}
+marking?.addEventListener("toggle", () => {
+  if (!marking.open || byId("words").contains(chosen.anchorNode)) return;
+  chosen.collapse(byId("words"), 0);
+  chosen.modify("extend", "forward", "word");
+});
 
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
@@ -14,12 +44,16 @@ document.addEventListener("keydown", (event) => {
     target.blur();
   }
   // A key that is held down must not decide about the answer after this one.
-  const typed = target.matches("textarea, input:not([type=radio])");
+  const typed = target.matches("textarea, select, input:not([type=radio])");
+  if (marking?.open && !typed && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab" && event.key !== "Enter") {
+    markByKey(event);
+    return;
+  }
   if (event.repeat || typed || event.ctrlKey || event.metaKey || event.altKey || !/^[a-z1-5]$/i.test(key)) return;
   const found = document.querySelector(`[data-key="${key.toLowerCase()}"]`);
   if (!found) return;
   event.preventDefault();
-  if (found.type === "textarea") found.focus();
+  if (found.matches("textarea, [name=comment]")) found.focus();
   else found.click();
 });
 
@@ -46,7 +80,7 @@ news.onmessage = ({ data }) => {
   if (left) return;
   if (waits && now.free) location.replace("/");
   if (answer && !now.open) {
-    byId("notice").textContent = "Somebody else decides about this answer. Press n for the next one.";
+    byId("notice").textContent = "Somebody else decides about this answer, or its time limit has passed. Press n for the next one.";
     byId("notice").hidden = false;
   }
 };

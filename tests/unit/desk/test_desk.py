@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from schemas import Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore
 from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
-from streams.desk.desk_state import DeskRecord, DeskState
+from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
 from streams.settings import Settings
 from tests.support.clock import Clock
 from tests.support.reviews import a_review
@@ -31,14 +32,17 @@ class Desks:
         self._open()
 
     def _open(self) -> None:
-        values = {"undo_seconds": 5, "lease_seconds": 60, "in_time_seconds": 3600}
-        self.state, self.decisions = DeskState(self._folder), DecisionStore(self._folder, self.clock)
-        self.desk = Desk(self.state, self.decisions, changed(Settings(), desk=values), self.clock)
+        values = {"undo_seconds": 5, "lease_seconds": 60, "time_limits": {"instruction": 700}}
+        settings = changed(Settings(), desk=values)
+        self.state = DeskState(self._folder, settings.desk)
+        self.decisions = DecisionStore(self._folder, self.clock)
+        self.desk = Desk(self.state, self.decisions, settings, self.clock)
         self.desk.caught_up = True
 
-    def hold(self, *numbers: int, age: float = 600) -> None:
+    def hold(self, *numbers: int, age: float = 600, **fields: Any) -> None:
         for number in numbers:
-            self.state.apply([DeskRecord(0, number, a_verdict(number, self.clock.now - age))], {})
+            verdict = replace(a_verdict(number, self.clock.now - age), **fields)
+            self.state.apply([DeskRecord(0, number, verdict)], {})
 
     def restart(self) -> None:
         self.close()
@@ -51,7 +55,7 @@ class Desks:
 
 def a_verdict(number: int, produced: float) -> Verdict:
     at = datetime.fromtimestamp(produced + number, UTC)
-    return any_verdict(verdict_id=f"v-{number}", answer=f"Answer {number}.", produced_at=at)
+    return any_verdict(verdict_id=f"v-{number}", answer=f"Answer {number}.", produced_at=at, scored_at=at)
 
 
 @pytest.fixture
@@ -66,13 +70,89 @@ def current(desks: Desks, session: ReviewerSession) -> str | None:
     return found.verdict_id if found else None
 
 
-def test_the_oldest_that_can_be_in_time_comes_first_and_then_late_ones(desks: Desks) -> None:
-    desks.hold(1, age=7200)
-    desks.hold(2, 3)
-    assert current(desks, KIM) == current(desks, KIM) == "v-2"
-    assert current(desks, ALEX) == "v-3"
-    assert current(desks, ReviewerSession("s-3", "Sam")) == "v-1"
+def test_the_one_that_expires_first_comes_first(desks: Desks) -> None:
+    desks.hold(1, 2)
+    desks.hold(3, message_type="instruction")
+    assert current(desks, KIM) == current(desks, KIM) == "v-3"
+    assert current(desks, ALEX) == "v-1"
+    assert current(desks, ReviewerSession("s-3", "Sam")) == "v-2"
     assert current(desks, ReviewerSession("s-4", "Robin")) is None
+
+
+def test_an_answer_expires_once_after_the_limit_of_its_type_though_somebody_has_it(desks: Desks) -> None:
+    desks.hold(1)
+    desks.hold(2, message_type="instruction")
+    desks.hold(3, decision="blocked")
+    assert current(desks, KIM) == "v-2"
+    assert desks.desk.take_due() == []
+    desks.clock.now += 103
+    (expired,) = desks.desk.take_due()
+    assert (expired.verdict_id, expired.outcome, expired.text) == ("v-2", "expired", None)
+    assert desks.desk.decide("v-2", KIM, SEND) is DecisionRefusal.GONE
+    desks.restart()  # sent or not: nobody knows
+    assert desks.desk.take_due() == [expired]
+    desks.desk.acknowledge(expired.review_id)
+    assert desks.desk.take_due() == []
+    desks.state.apply([DeskRecord(0, 0, expired)], {})
+    assert desks.desk.take_due() == []
+    assert desks.decisions.all() == []
+    desks.clock.now += 604_800
+    assert {each.verdict_id for each in desks.desk.take_due()} == {"v-1", "v-3"}
+
+
+def test_what_was_decided_in_time_does_not_expire(desks: Desks) -> None:
+    desks.hold(1, age=3595)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.clock.now += 4
+    assert desks.desk.take_due() == []
+    desks.clock.now += 3
+    assert [each.outcome for each in desks.desk.take_due()] == ["send"]
+
+
+def test_two_desks_let_an_answer_expire_as_one_review(desks: Desks, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = Desks(tmp_path / "other")
+    for each in (desks, other):
+        each.hold(1, age=4000)
+    (one,), (two,) = desks.desk.take_due(), other.desk.take_due()
+    other.close()
+    assert one.review_id == two.review_id
+
+
+def test_who_decided_second_is_told_until_the_session_ends(desks: Desks) -> None:
+    desks.hold(1)
+    desks.desk.decide("v-1", KIM, SEND)
+    desks.clock.now += 6
+    (sent,) = desks.desk.take_due()
+    first = a_review(verdict_id="v-1", outcome="reject", review_id="of another desk")
+    desks.state.apply([DeskRecord(0, 0, first), DeskRecord(0, 1, sent)], {})
+    desks.desk.settle()
+    desks.restart()
+    (told,) = desks.desk.decisions_of(KIM)
+    assert (told.status, told.outcome, told.first) == (DecisionStatus.SUPERSEDED, "send", "reject")
+    assert desks.desk.counts().unpublished == 0
+    desks.desk.leave(KIM)
+    assert desks.desk.decisions_of(KIM) == []
+
+
+def test_a_rating_alone_is_published_and_its_answer_has_no_outcome(desks: Desks) -> None:
+    desks.hold(1, decision="blocked")
+    assert desks.desk.decide("v-1", KIM, Choice("none")) is DecisionRefusal.EMPTY
+    wrong = "number: 1\nno such words: 7"
+    desks.desk.decide("v-1", KIM, Choice("none", label="FALSE", wrong=wrong, comment="No."))
+    assert desks.desk.blocked(ANY_HELD, 9) == []
+    (rated,) = desks.desk.take_due(at_once=True)
+    assert (rated.outcome, rated.text, rated.label) == ("none", None, "FALSE")
+    assert [(each.kind, each.start, each.end) for each in rated.wrong_spans] == [("number", 7, 8)]
+    assert rated.comment == "No.\nno such words: 7"
+    desks.desk.acknowledge(rated.review_id)
+    assert desks.desk.blocked(ANY_HELD, 9) == []
+    desks.state.apply([DeskRecord(0, 0, rated)], {})
+    desks.desk.settle()
+    assert desks.decisions.all() == []
+    assert desks.desk.blocked(ANY_HELD, 9) == []
+    assert desks.desk.open("v-1", ALEX) == desks.state.held("v-1")
+    assert desks.desk.decide("v-1", ALEX, Choice("reject")) is None
 
 
 def test_a_lease_ends_by_its_time_or_its_session_and_survives_a_crash(desks: Desks) -> None:
@@ -160,7 +240,7 @@ def test_an_edited_text_is_sent_unless_it_is_the_answer_or_nothing(desks: Desks)
     desks.desk.decide("v-1", KIM, Choice("send_edited", text="Answer 1.", rating=4, comment="ok"))
     desks.desk.decide("v-2", KIM, Choice("send_edited", text="Other."))
     first, second = desks.desk.take_due(at_once=True)
-    assert (first.outcome, first.text, first.rating, first.comment) == ("send", None, 4, "ok")
+    assert (first.outcome, first.text, first.rating, first.comment) == ("send", "Answer 1.", 4, "ok")
     assert (second.outcome, second.text, second.reviewer) == ("send_edited", "Other.", "Kim")
 
 
@@ -172,7 +252,7 @@ def test_counts_leave_out_what_was_decided_here(desks: Desks) -> None:
     counts = desks.desk.counts()
     assert (counts.waiting, counts.blocked, counts.unpublished) == (1, 1, 1)
     desks.desk.decide("v-3", KIM, Choice("reject"))
-    assert desks.desk.blocked(10) == []
+    assert desks.desk.blocked(ANY_HELD, 10) == []
     assert desks.desk.counts().blocked == 0
 
 

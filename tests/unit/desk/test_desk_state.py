@@ -1,6 +1,7 @@
 """The state of the desk is a function of its topics: any order of reading them gives the same."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Review, Verdict
-from streams.desk.desk_state import DATABASE_NAME, DeskRecord, DeskState, is_final
+from streams.desk.desk_state import ANY_HELD, DATABASE_NAME, DeskRecord, DeskState, HeldFilter
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
+from streams.settings import DeskSettings
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
@@ -24,7 +26,7 @@ Value = Verdict | Review
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[DeskState]:
-    opened = DeskState(tmp_path)
+    opened = DeskState(tmp_path, DeskSettings())
     yield opened
     opened.close()
 
@@ -60,7 +62,7 @@ def expected(logs: dict[tuple[str, int], list[Any]]) -> dict[str, Any]:
     outcomes: dict[str, tuple[str, str]] = {}
     for partition in range(2):
         for each in logs["reviews", partition]:
-            if is_final(each):
+            if each.is_final:
                 outcomes.setdefault(each.verdict_id, (each.outcome, each.review_id))
     held: dict[str, Verdict] = {}
     for topic in ("verdicts.review", "verdicts.blocked"):
@@ -78,7 +80,7 @@ def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
     order = [key for key, values in logs.items() for _ in values]
     done = dict.fromkeys(logs, 0)
     with TemporaryDirectory() as folder:
-        state = DeskState(Path(folder))
+        state = DeskState(Path(folder), DeskSettings())
         state.reset(IDENTITIES)
         batch: list[DeskRecord] = []
         for key in data.draw(st.permutations(order)):
@@ -89,11 +91,19 @@ def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
                 batch = []
                 if data.draw(st.booleans()):
                     state.close()
-                    state = DeskState(Path(folder))
+                    state = DeskState(Path(folder), DeskSettings())
         state.apply(batch, {TopicPartition(*key): done[key] for key in done})
         found = {f"v-{n}": (state.held(f"v-{n}"), state.outcome(f"v-{n}")) for n in range(4)}
         held = [each for each, _ in found.values() if each]
-        assert state.count(blocked=True) == sum(each.decision == "blocked" for each in held)
+        rated = {
+            each.verdict_id
+            for key, values in logs.items()
+            for each in values
+            if isinstance(each, Review) and not each.is_final
+        }
+        listed = {each.verdict_id for each in held if each.decision == "blocked"} - rated
+        assert state.count(blocked=True) == len(listed)
+        assert {each.verdict_id for each in state.blocked(ANY_HELD, 10)} == listed
         assert state.next_offsets() == {TopicPartition(*key): len(values) for key, values in logs.items()}
         state.close()
     assert found == expected(logs)
@@ -121,11 +131,11 @@ def test_a_state_of_other_topics_is_rebuilt(state: DeskState) -> None:
 
 
 def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    state = DeskState(tmp_path)
+    state = DeskState(tmp_path, DeskSettings())
     state.reset(IDENTITIES)
     state.close()
     (tmp_path / DATABASE_NAME).write_bytes(b"no database" * 100)
-    state = DeskState(tmp_path)
+    state = DeskState(tmp_path, DeskSettings())
     assert state.rebuild_reason(snapshot()) == "new"
     state.close()
     assert (tmp_path / "state.set-aside.sqlite3").exists()
@@ -133,6 +143,74 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
 
 def test_the_text_of_a_decided_answer_is_deleted(state: DeskState, tmp_path: Path) -> None:
     state.apply([DeskRecord(0, 0, verdict(1, answer="Zwaluwstaart"))], {})
-    state.apply([DeskRecord(0, 0, review(1, "send"))], {})
+    state.apply([DeskRecord(0, 0, review(1, "reject"))], {})
     state.close()
     assert not any(b"Zwaluwstaart" in each.read_bytes() for each in tmp_path.iterdir())
+
+
+def hold(state: DeskState, number: int, second: int, **fields: Any) -> None:
+    at = datetime(2026, 3, 2, 9, 0, second, tzinfo=UTC)
+    made = any_verdict(verdict_id=f"v-{number}", produced_at=at, scored_at=at, **fields)
+    state.apply([DeskRecord(0, number, made)], {})
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [("age", "v-1 v-2 v-3"), ("deadline", "v-3 v-1 v-2"), ("type", "v-2 v-3 v-1")],
+)
+def test_the_order_is_that_of_the_settings(tmp_path: Path, order: str, expected: str) -> None:
+    values = {"order": order, "time_limits": {"instruction": 60}, "first_types": ["action", "instruction"]}
+    state = DeskState(tmp_path, DeskSettings.model_validate(values))
+    for number, kind in ((1, "binary"), (2, "action"), (3, "instruction")):
+        hold(state, number, number, message_type=kind)
+    found: list[str] = []
+    while each := state.next_held(ANY_HELD, found):
+        found.append(each)
+    state.close()
+    assert " ".join(found) == expected
+
+
+def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_path: Path) -> None:
+    state = DeskState(tmp_path, DeskSettings(tenant_key="shop"))
+    hold(state, 1, 1, language="nl", reasons=("low_score",), metadata={"shop": "a"})
+    hold(state, 2, 2, language=None, reasons=("low_score", "doubt"), message_type="action")
+    hold(state, 3, 3, decision="blocked", reasons=("doubt",), metadata={"shop": "a"})
+    for wanted, expected in (
+        (HeldFilter(language="nl"), "v-1"),
+        (HeldFilter(message_type="action", reason="doubt"), "v-2"),
+        (HeldFilter(tenant="a"), "v-1"),
+        (HeldFilter(reason="low"), None),
+    ):
+        assert state.next_held(wanted, ()) == expected
+    assert [each.verdict_id for each in state.blocked(HeldFilter(tenant="a"), 9)] == ["v-3"]
+    assert state.blocked(HeldFilter(tenant="b"), 9) == []
+    assert state.choices()["reason"] == {"low_score": 2, "doubt": 2}
+    assert state.choices()["tenant"] == {"a": 2, "": 1}
+    state.close()
+    # What was read with another key has other tenants.
+    state = DeskState(tmp_path, DeskSettings())
+    state.reset(IDENTITIES)
+    state.close()
+    state = DeskState(tmp_path, DeskSettings(tenant_key="shop"))
+    assert state.rebuild_reason(snapshot()) == "another_release"
+    state.close()
+
+
+def test_a_time_limit_counts_from_when_an_answer_was_produced_or_scored_if_that_is_earlier(
+    tmp_path: Path,
+) -> None:
+    limits = {"time_limit_seconds": 100, "time_limits": {"instruction": 10}, "blocked_time_limit_seconds": 50}
+    state = DeskState(tmp_path, DeskSettings.model_validate(limits))
+    hold(state, 1, 0)
+    hold(state, 2, 0, message_type="instruction")
+    hold(state, 3, 0, decision="blocked")
+    hold(state, 4, 0, decision="blocked")
+    state.apply([DeskRecord(0, 9, review(4, "none"))], {})
+    ahead = datetime(2030, 1, 1, tzinfo=UTC)
+    scored = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    state.apply([DeskRecord(0, 5, any_verdict(verdict_id="v-5", produced_at=ahead, scored_at=scored))], {})
+    start = round(scored.timestamp() * 1000)
+    for seconds, expected in ((9, ""), (10, "v-2"), (50, "v-2 v-3 v-4"), (100, "v-1 v-2 v-3 v-4 v-5")):
+        assert sorted(state.overdue(start + 1000 * seconds, 9)) == expected.split()
+    assert len(state.overdue(start + 10**6, 2)) == 2
+    state.close()

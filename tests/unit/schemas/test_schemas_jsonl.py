@@ -1,7 +1,8 @@
 """Chat logs and documents as files: what may be left out, and what each bad line is told."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, Review, read_jsonl, to_json
+from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, Review, WrongSpan, read_jsonl, to_json
 from schemas import jsonl as module
+from schemas.jsonl import read_csv
 from tests.support.record_strategies import ANSWER
 from tests.support.reviews import a_review
 
@@ -179,13 +181,79 @@ def test_a_document_without_a_language_is_a_bad_line(path: Path) -> None:
     assert bad == BadLine(1, "language: is missing")
 
 
-def test_a_record_without_a_form_of_its_own_for_lines_needs_all_fields(path: Path) -> None:
+def test_a_whole_record_is_read_as_it_is(path: Path) -> None:
     review = a_review(rating=4, reviewed_at=NOW)
     whole = json.dumps(to_json(review)) + "\n"
     path.write_text(whole + whole.replace('"rating": 4', '"rating": 6'))
     (_, read), (_, bad) = read_jsonl(path, Review)
     assert read == review
     assert bad == BadLine(2, "rating: should be less than or equal to 5")
+
+
+SHORT = {
+    "verdict_id": "v-1",
+    "answer_id": "a-1",
+    "conversation_id": "c-1",
+    "produced_at": "2026-03-02T09:00:00Z",
+    "reviewer": "kim",
+}
+
+
+def reviews(path: Path) -> list[Review | BadLine]:
+    read = read_csv if path.suffix == ".csv" else read_jsonl
+    return [each for _, each in read(path, Review, clock=lambda: NOW)]
+
+
+def test_equal_reviews_without_an_id_have_equal_ones_at_any_time(path: Path) -> None:
+    rows = [SHORT | {"rating": 4}, SHORT | {"rating": 4}, SHORT | {"rating": 5}]
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    one, two, other = reviews(path)
+    ((_, later), *_) = read_jsonl(path, Review, clock=lambda: NOW + timedelta(days=1))
+    assert isinstance(one, Review)
+    assert isinstance(later, Review)
+    assert (one.outcome, one.source, one.reviewed_at, one.rating) == ("none", "external", NOW, 4)
+    assert one == two == replace(later, reviewed_at=NOW)
+    assert one.review_id != other.review_id
+
+
+def test_what_is_sent_must_be_there_and_codes_must_be_known(path: Path) -> None:
+    bad = [{"outcome": "send"}, {"outcome": "sent", "text": "x"}, {"label": "true"}, {"rating": "4"}]
+    path.write_text("".join(json.dumps(SHORT | each) + "\n" for each in bad))
+    reasons = [each.reason for each in reviews(path) if isinstance(each, BadLine)]
+    assert len(reasons) == 4
+    assert "send needs it" in reasons[0]
+    assert [each.partition(":")[0] for each in reasons[1:]] == ["outcome", "label", "rating"]
+
+
+def test_reviews_in_csv_are_those_of_its_cells(tmp_path: Path) -> None:
+    file, names = tmp_path / "reviews.csv", ",".join(SHORT)
+    cells = ",".join(SHORT.values())
+    spans = json.dumps([{"kind": "number", "text": "5", "start": 0, "end": 1}]).replace('"', '""')
+    file.write_text(
+        f"\ufeff{names},rating,outcome,text,comment,wrong_spans\r\n"
+        f'{cells},4,send_edited,"Two\nlines, and ""more""",\'=1+1,"{spans}"\r\n'
+        f"{cells},many,,,,\r\n{cells},,,,,,too many\r\n{cells},,,,\r\n",
+        "utf-8",
+    )
+    first, bad, wide, last = reviews(file)
+    assert isinstance(first, Review)
+    assert (first.rating, first.text, first.comment) == (4, 'Two\nlines, and "more"', "=1+1")
+    assert first.wrong_spans == (WrongSpan("number", "5", 0, 1),)
+    assert bad == BadLine(4, "rating: should be a valid integer")
+    assert wide == BadLine(5, "has more cells than the first line")
+    assert isinstance(last, Review)
+    assert last.rating is None
+
+
+def test_a_file_that_is_no_csv_is_bad_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "reviews.csv"
+    file.write_bytes(b'verdict_id\n"open')
+    (bad,) = reviews(file)
+    assert isinstance(bad, BadLine)
+    assert bad.reason.startswith("no valid CSV")
+    file.write_bytes(b"verdict_id\n\xff\n")
+    (bad,) = reviews(file)
+    assert isinstance(bad, BadLine)
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_system(path: Path) -> None:

@@ -6,11 +6,11 @@ import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Prints a line for each verdict, rate and alert of truthgate. Needs kafka-clients and avro, nothing else. */
+/** Prints a line for each verdict, review, rate and alert of truthgate. Needs kafka-clients and avro, nothing else. */
 public class Consumer {
     static final List<String> TOPICS = List.of("verdicts.auto-send", "verdicts.review", "verdicts.blocked",
-        "hallucination-rates", "hallucination-alerts");
-    static final int REMEMBERED = 100_000; // verdict ids, some 10 MB; the oldest are forgotten
+        "reviews", "hallucination-rates", "hallucination-alerts");
+    static final int REMEMBERED = 100_000; // ids, some 10 MB; the oldest are forgotten
     static final Set<String> SEEN = Collections.newSetFromMap(new LinkedHashMap<>() {
         @Override protected boolean removeEldestEntry(Map.Entry<String, Boolean> oldest) { return size() > REMEMBERED; }
     });
@@ -21,18 +21,31 @@ public class Consumer {
             var reasons = ((List<?>) of.get("reasons")).stream().map(Object::toString).toList();
             return of.get("decision") + " " + of.get("answer_id") + " " + score + " " + String.join(",", reasons);
         }
+        if (of.getSchema().getName().equals("Review")) return "reviewed " + of.get("answer_id") + " " + of.get("outcome");
         if (of.getSchema().getName().equals("RateWindow"))
             return "rate " + of.get("message_type") + "/" + Objects.requireNonNullElse(of.get("language"), "-") + " "
                 + of.get("hallucinated") + " of " + of.get("scored") + " untrue";
         return of.hasField("alert_id") ? "alert " + of.get("alert") + " " + of.get("status") : of.getSchema().getFullName();
     }
 
+    /** Of two records with the same identity the first counts: of a verdict, and of outcomes of one; null: of none. */
+    static String identity(GenericRecord of) {
+        if (!of.hasField("verdict_id")) return null;
+        if (!of.hasField("outcome")) return of.get("verdict_id").toString();
+        boolean isFinal = switch (of.get("outcome").toString()) {
+            case "reject", "expired" -> true;
+            case "send", "send_edited" -> of.get("text") != null && !of.get("text").toString().isEmpty();
+            default -> false;
+        };
+        return isFinal ? "outcome of " + of.get("verdict_id") : of.get("review_id").toString();
+    }
+
     static void show(ConsumerRecord<byte[], byte[]> record) {
         try {
             if (record.value() == null) throw new IllegalArgumentException("no value"); // a tombstone
             GenericRecord fields = Records.decode(record.value());
-            if (fields.hasField("verdict_id") && !SEEN.add(fields.get("verdict_id").toString()))
-                throw new IllegalArgumentException(fields.get("verdict_id") + " again");
+            String found = identity(fields);
+            if (found != null && !SEEN.add(found)) throw new IllegalArgumentException(found + " again");
             System.out.println(line(fields));
         } catch (IllegalArgumentException why) {
             System.err.printf("%s/%d@%d: %s%n", record.topic(), record.partition(), record.offset(), why.getMessage());

@@ -1,11 +1,12 @@
-// Prints a line for each verdict, rate and alert of truthgate. Needs kafkajs and avsc, nothing else.
+// Prints a line for each verdict, review, rate and alert of truthgate. Needs kafkajs and avsc, nothing else.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import avro from "avsc";
 import kafkajs from "kafkajs";
 
 const { KAFKA = "localhost:9092", GROUP = "verdict-log", PREFIX = "", SCHEMAS = "../../../../schemas/released" } = process.env;
-const TOPICS = ["verdicts.auto-send", "verdicts.review", "verdicts.blocked", "hallucination-rates", "hallucination-alerts"];
-const REMEMBERED = 100_000; // verdict ids, some 10 MB; the oldest are forgotten
+const VERDICTS = ["auto-send", "review", "blocked"].map((each) => `verdicts.${each}`);
+const TOPICS = [...VERDICTS, "reviews", "hallucination-rates", "hallucination-alerts"];
+const REMEMBERED = 100_000; // ids, some 10 MB; the oldest are forgotten
 
 function end(why) {
   console.error(why);
@@ -57,26 +58,26 @@ function decode(value) {
 function line(name, record) {
   if (name === "truthgate.Verdict")
     return `${record.decision} ${record.answer_id} ${record.score?.toFixed(1) ?? "-"} ${record.reasons.join(",")}`;
+  if (name === "truthgate.Review") return `reviewed ${record.answer_id} ${record.outcome}`;
   if (name === "truthgate.RateWindow")
     return `rate ${record.message_type}/${record.language ?? "-"} ${record.hallucinated} of ${record.scored} untrue`;
   return name === "truthgate.RateAlert" ? `alert ${record.alert} ${record.status}` : name;
 }
 
+// Of two records with the same identity the first counts: of a verdict, and of outcomes of one.
+const FINAL = { send: "text", send_edited: "text", reject: "outcome", expired: "outcome" }; // what must not be empty
+const identity = (name, record) => name !== "truthgate.Review" ? record.verdict_id
+  : record[FINAL[record.outcome]] ? `outcome of ${record.verdict_id}` : record.review_id;
 const seen = new Set();
 async function show({ topic, partition, message }) {
   const tell = (what) => console.error(`${topic}/${partition}@${message.offset}: ${what}`);
   if (message.value === null) return tell("no value"); // a tombstone
   let name, record;
-  try {
-    [name, record] = decode(message.value);
-  } catch (error) {
-    return tell(error.message);
-  }
-  if (record.verdict_id) {
-    if (seen.has(record.verdict_id)) return tell(`${record.verdict_id} again`);
-    seen.add(record.verdict_id);
-    if (seen.size > REMEMBERED) seen.delete(seen.values().next().value);
-  }
+  try { [name, record] = decode(message.value); } catch (error) { return tell(error.message); }
+  const found = identity(name, record);
+  if (seen.has(found)) return tell(`${found} again`);
+  if (found) seen.add(found);
+  if (seen.size > REMEMBERED) seen.delete(seen.values().next().value);
   console.log(line(name, record));
 }
 

@@ -1,4 +1,4 @@
-"""Prints a line for each verdict, rate and alert of truthgate. Needs aiokafka and fastavro, nothing else."""
+"""Prints a line for each verdict, review, rate and alert of truthgate. Needs aiokafka and fastavro alone."""
 
 import asyncio
 import os
@@ -8,20 +8,21 @@ from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import CommitFailedError, KafkaError
-from records import PassedOver, add, decode, is_new, load
+from records import PassedOver, add, decode, identity, is_new, load
 
 KAFKA = os.environ.get("KAFKA", "localhost:9092")
 PREFIX = os.environ.get("PREFIX", "")
-TOPICS = (
-    "verdicts.auto-send verdicts.review verdicts.blocked hallucination-rates hallucination-alerts".split()
-)
-REMEMBERED = 100_000  # verdict ids, some 10 MB; the oldest are forgotten
+VERDICTS = ["verdicts.auto-send", "verdicts.review", "verdicts.blocked"]
+TOPICS = [*VERDICTS, "reviews", "hallucination-rates", "hallucination-alerts"]
+REMEMBERED = 100_000  # ids, some 10 MB; the oldest are forgotten
 
 
 def line(name, record):
     if name == "truthgate.Verdict":
         score = "-" if record["score"] is None else f"{record['score']:.1f}"
         return f"{record['decision']} {record['answer_id']} {score} {','.join(record['reasons'])}"
+    if name == "truthgate.Review":
+        return f"reviewed {record['answer_id']} {record['outcome']}"
     if name == "truthgate.RateWindow":
         about = f"{record['message_type']}/{record['language'] or '-'}"
         return f"rate {about} {record['hallucinated']} of {record['scored']} untrue"
@@ -31,10 +32,10 @@ def line(name, record):
 def show(record, schemas, seen):
     try:
         name, fields = decode(record.value, *schemas)
-        if verdict := fields.get("verdict_id"):
-            if verdict in seen:
-                raise PassedOver(f"{verdict} again")
-            seen[verdict] = None
+        if found := identity(name, fields):
+            if found in seen:
+                raise PassedOver(f"{found} again")
+            seen[found] = None
             while len(seen) > REMEMBERED:
                 del seen[next(iter(seen))]
         print(line(name, fields), flush=True)

@@ -51,3 +51,11 @@ def decode(value, writers, newest):
         return name, schemaless_reader(BytesIO(value[10:]), writer, newest[name])
     except Exception as error:  # whatever the bytes are
         raise PassedOver(f"malformed {name}: {type(error).__name__}") from error
+
+
+def identity(name, record):
+    """Of two records with the same identity the first counts: of a verdict, and of outcomes of one."""
+    if name != "truthgate.Review":
+        return record.get("verdict_id")
+    texts = {"send": record["text"], "send_edited": record["text"], "reject": True, "expired": True}
+    return f"outcome of {record['verdict_id']}" if texts.get(record["outcome"]) else record["review_id"]

@@ -43,13 +43,13 @@ SEND_TO = checked(os.environ.get("SEND_TO", ""))
 OPEN = build_opener(Stay).open
 
 
-def post(verdict):
+def post(message):
     """Send one answer; a receiver that has seen its key drops it. Raises NotSent.
 
     It may take half a minute longer than the ten seconds of each attempt, in which the partition waits.
     """
-    body = json.dumps({"conversation_id": verdict["conversation_id"], "answer": verdict["answer"]}).encode()
-    headers = {"content-type": "application/json", "idempotency-key": verdict["verdict_id"]}
+    body = json.dumps({"conversation_id": message["conversation_id"], "answer": message["answer"]}).encode()
+    headers = {"content-type": "application/json", "idempotency-key": message["verdict_id"]}
     surely = True
     for wait in (1, 2, 4, 8, None):
         try:
@@ -61,7 +61,7 @@ def post(verdict):
                 status = error.code
                 error.close()
             if status in NEVER:
-                print(f"{verdict['answer_id']}: refused with {status}", file=sys.stderr, flush=True)
+                print(f"{message['answer_id']}: refused with {status}", file=sys.stderr, flush=True)
                 return
             # A bare URLError: no connection, or it ended before the whole request was written.
             surely = surely and (status in NOT_NOW or type(error) is URLError)

@@ -1,29 +1,26 @@
-"""Sends each answer that may be sent, once: over restarts, kills and repeats. Needs aiokafka and fastavro."""
+"""Sends what truthgate or a person sends, once: over restarts, kills, repeats. By aiokafka and fastavro."""
 
 import asyncio
 import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from messages import decode, load
 from post import NotSent, post
 from sent import State, opened
-from verdicts import decode, load
 
 SETTING = os.environ.get
-TOPIC = SETTING("PREFIX", "") + "verdicts.auto-send"
-MAX_AGE = SETTING("MAX_AGE_SECONDS", "86400")  # an older answer is not sent any more
-MAX_AGE.isdecimal() or sys.exit(f"MAX_AGE_SECONDS should be a number of seconds, not {MAX_AGE}")
-MAX_AGE = int(MAX_AGE)
+TOPICS = [SETTING("PREFIX", "") + topic for topic in ("verdicts.auto-send", "reviews")]
+SECONDS = SETTING("MAX_AGE_SECONDS", "86400")  # an older answer is not sent any more
+MAX_AGE = int(SECONDS) if SECONDS.isdecimal() else sys.exit(f"MAX_AGE_SECONDS: no number: {SECONDS}")
 UNSURE = SETTING("UNSURE", "send")  # what may have been sent by a sender that was killed: send, or skip
 UNSURE in ("send", "skip") or sys.exit(f"UNSURE should be send or skip, not {UNSURE}")
-
-
-def tell(what):
-    print(what, file=sys.stderr, flush=True)
+tell = partial(print, file=sys.stderr, flush=True)
 
 
 async def send(record, schemas, sent):
@@ -32,23 +29,24 @@ async def send(record, schemas, sent):
     if record.value is None:  # a tombstone
         return tell(f"{place}: no value")
     try:
-        verdict = decode(record.value, schemas)
+        message = decode(record.value, schemas)
     except ValueError as why:
         sys.exit(f"{place}: {why}")
-    answer, produced = verdict["answer_id"], verdict["produced_at"].timestamp()
-    if verdict["decision"] != "auto_send" or abs(time.time() - produced) > MAX_AGE:
-        return tell(f"{place}: {answer} is {verdict['decision']}, of {verdict['produced_at']}: not sent")
-    state = sent.claim(verdict["verdict_id"], until=produced + MAX_AGE)
+    verdict, answer, produced = (message[each] for each in ("verdict_id", "answer_id", "produced_at"))
+    age = time.time() - produced.timestamp()
+    if not message["counts"] or abs(age) > MAX_AGE:
+        return tell(f"{place}: {answer} is {message['said']}, of {produced}: not sent")
+    state = sent.claim(verdict, until=produced.timestamp() + MAX_AGE)
     if state is State.UNSURE:
         tell(f"{place}: {answer} may have been sent before: {UNSURE}")
-    if state is State.NEW or (state is State.UNSURE and UNSURE == "send"):
+    if message["answer"] and (state is State.NEW or (state is State.UNSURE and UNSURE == "send")):
         try:
-            await asyncio.to_thread(post, verdict)
+            await asyncio.to_thread(post, message)
         except NotSent as error:
             if state is State.NEW and error.surely:
-                sent.give_back(verdict["verdict_id"])
+                sent.give_back(verdict)
             sys.exit(f"{place}: {answer} cannot be sent: {error}")
-    sent.done(verdict["verdict_id"])
+    sent.done(verdict)  # a rejected one too: a later review of it does not count
 
 
 class Settle(ConsumerRebalanceListener):
@@ -62,7 +60,7 @@ class Settle(ConsumerRebalanceListener):
             pass
 
     def on_partitions_assigned(self, assigned):
-        tell(f"sends from {sorted(each.partition for each in assigned)}")
+        tell(f"sends from {sorted(f'{each.topic}/{each.partition}' for each in assigned)}")
 
 
 async def main():
@@ -80,8 +78,9 @@ async def main():
     )
     try:
         await consumer.start()
-        TOPIC in await consumer.topics() or sys.exit(f"PREFIX: there is no topic {TOPIC}")
-        consumer.subscribe([TOPIC], listener=Settle(busy))
+        if missing := set(TOPICS) - await consumer.topics():
+            sys.exit(f"PREFIX: there is no topic {min(missing)}")
+        consumer.subscribe(TOPICS, listener=Settle(busy))
         while not stop.is_set():
             for partition, (record,) in (await consumer.getmany(timeout_ms=500, max_records=1)).items():
                 async with busy:

@@ -1,0 +1,176 @@
+"""`truthgate reviews`: reviews of other tools into the topic, and reviews and rated answers out of it."""
+
+import asyncio
+import csv
+import json
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import typer
+from aiokafka.errors import KafkaError
+
+from schemas import ChatbotAnswer, DecodeError, Review, to_json
+from schemas.jsonl import FORMULA_BEGINS
+from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
+from streams.cli.command_output import ExitCode, InputErrors, json_line, plural, progress_bar, say
+from streams.cli.common_options import ConfigFile, InputFile
+from streams.cli.topic_access import open_topics, publish
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.schema_topic import create_codec
+from streams.kafka.topics import Topics
+from streams.observability.failures import InfrastructureFailure
+from streams.settings import Settings, load_settings
+
+app = typer.Typer(help="Import what people decided or rated with other tools, and export all of it.")
+
+R = TypeVar("R", ChatbotAnswer, Review)
+_COLUMNS: Final = tuple(Review.__dataclass_fields__)
+
+
+@app.command("import")
+def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
+    """Publish the reviews of a file to `reviews`: JSONL, or CSV whose first line names the fields.
+
+    A line needs verdict_id, answer_id, conversation_id and produced_at of the verdict, and reviewer; without
+    outcome it is a rating alone (none), and send and send_edited need the text that is sent. Every bad line
+    is named on standard error, and then nothing is published. A line without review_id gets one that is made
+    of its fields: a file that is imported again adds no review. The first outcome of a verdict counts, so a
+    later one that is imported has no effect.
+
+    Example: `truthgate reviews import ratings.csv`
+    """
+    settings = load_settings(config)
+    errors = InputErrors(file)
+    with progress_bar("reading", count_lines(file)) as bar:
+        located = list(errors.good_lines(read_records(file, Review, bar)))
+    if errors.count:
+        say(f"nothing was imported: {plural(errors.count, 'bad line')}")
+        raise typer.Exit(errors.exit_code)
+    topic = Topics(settings.kafka.topic_prefix).reviews
+    try:
+        sent = asyncio.run(publish(settings, Review, located, "reviews", errors))
+    except (InfrastructureFailure, ServiceUnreachable, KafkaError):
+        say(f"not all of {plural(len(located), 'review')} may be on {topic}: import the file again")
+        raise
+    say(f"{sent} of {plural(len(located), 'review')} published to {topic}")
+    raise typer.Exit(errors.exit_code)
+
+
+@app.command("export")
+def export_reviews(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", dir_okay=False, metavar="FILE", help="Instead of standard output."),
+    ] = None,
+    form: Annotated[
+        Literal["jsonl", "csv", "rated"],
+        typer.Option(
+            "--format",
+            help="The reviews as JSONL or CSV, which `import` reads, or rated answers as JSONL, which "
+            "`evaluate` reads.",
+        ),
+    ] = "jsonl",
+    config: ConfigFile = None,
+) -> None:
+    """Write the reviews on `reviews`, or the answers that they rate.
+
+    Each review is written once; later outcomes of a verdict, which do not count, are left out. A rated
+    answer is that of `answers`, with the rating and label of its first reviewer, and the rating of the
+    second one as rating_second. Answers that Kafka has deleted are counted on standard error, and the exit
+    code is 1.
+
+    Example: `truthgate reviews export --format rated --output rated.jsonl`
+    """
+    check_not_overwriting(output, [config])
+    raise typer.Exit(asyncio.run(_export(load_settings(config), output, form)))
+
+
+async def _export(settings: Settings, output: Path | None, form: str) -> int:
+    reviews = await _counted_reviews(settings)
+    lines: Iterable[str] = (json_line(to_json(each)) for each in reviews)
+    missing = 0
+    if form == "rated":
+        ratings = _ratings(reviews)
+        rated = [each async for each in _rated_answers(settings, ratings)]
+        missing = len(ratings) - len(rated)
+        lines = map(json_line, rated)
+    with open_output(output) as file:
+        if form == "csv":
+            rows = csv.writer(file)
+            rows.writerow(_COLUMNS)
+            rows.writerows(map(_cells, reviews))
+        else:
+            file.writelines(f"{line}\n" for line in lines)
+    if missing:
+        say(f"{plural(missing, 'rated answer')} no longer on {Topics(settings.kafka.topic_prefix).answers}")
+    return ExitCode.BAD_INPUT if missing else ExitCode.DONE
+
+
+async def _counted_reviews(settings: Settings) -> list[Review]:
+    """Return each review once, in the order of the topic, without outcomes that do not count."""
+    found: dict[str, Review] = {}
+    topic = Topics(settings.kafka.topic_prefix).reviews
+    async with aclosing(_records(settings, topic, Review)) as reviews:
+        async for each in reviews:
+            key = f"outcome {each.verdict_id}" if each.is_final else f"rating {each.review_id}"
+            found.setdefault(key, each)
+    return list(found.values())
+
+
+def _ratings(reviews: Iterable[Review]) -> dict[str, dict[str, Any]]:
+    """Return what reviewers say of each answer, by its id."""
+    found: dict[str, dict[str, Review]] = defaultdict(dict)
+    for each in reviews:
+        if each.rating or each.label:
+            found[each.answer_id].setdefault(each.reviewer, each)
+    ratings = {}
+    for answer_id, by_reviewer in found.items():
+        first, *others = by_reviewer.values()
+        second = others[0].rating if others else None
+        values = {"rating": first.rating, "label": first.label, "rating_second": second}
+        ratings[answer_id] = {name: value for name, value in values.items() if value}
+    return ratings
+
+
+async def _rated_answers(
+    settings: Settings, ratings: dict[str, dict[str, Any]]
+) -> AsyncGenerator[dict[str, Any], None]:
+    topic = Topics(settings.kafka.topic_prefix).answers
+    seen = set()
+    async with aclosing(_records(settings, topic, ChatbotAnswer)) as answers:
+        async for each in answers:
+            if each.answer_id in ratings and each.answer_id not in seen:
+                seen.add(each.answer_id)
+                yield to_json(each) | ratings[each.answer_id]
+
+
+async def _records(settings: Settings, topic: str, record_type: type[R]) -> AsyncGenerator[R, None]:
+    """Yield the readable records of a topic up to its present end; others are reported."""
+    codec = create_codec(settings)
+    async with (
+        open_topics(settings.kafka, topic) as (reader, log),
+        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
+    ):
+        async for records in batches:
+            for record in records:
+                try:
+                    await codec.lookup(record.value)
+                    yield codec.decode(record.value, record_type)
+                except DecodeError as error:
+                    say(f"{topic} {record.partition}:{record.offset} cannot be decoded: {error}")
+
+
+def _cells(review: Review) -> list[str]:
+    values = to_json(review)
+    return [_cell(values[name]) for name in _COLUMNS]
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == []:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # A spreadsheet would run it.
+    return f"'{text}" if text.startswith(FORMULA_BEGINS) else text
