@@ -15,7 +15,7 @@ import structlog
 from schemas import Codec, Review, Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore, StoredDecision
 from streams.desk.desk_state import SEND_EDITED, DeskState
-from streams.settings import Settings
+from streams.settings import DeskRole, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +30,7 @@ class ReviewerSession:
 
     id: str
     reviewer: str
+    role: DeskRole = DeskRole.REVIEWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,12 @@ class Desk:
                 return chosen
             skipped.clear()
         return self._state.next_held(since, unavailable)
+
+    def peek(self, verdict_id: str | None, session: ReviewerSession) -> Verdict | None:
+        """Return this answer, or the next one, without giving it to the session."""
+        with self._lock:
+            wanted = verdict_id or self._next(session)
+            return self._state.held(wanted) if wanted and self.caught_up else None
 
     def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""
