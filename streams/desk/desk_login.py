@@ -19,7 +19,7 @@ from streams.settings.worker_settings import is_loopback
 
 log = structlog.get_logger(__name__)
 
-SESSION: Final = "session"
+SESSION: Final = web.RequestKey("session", ReviewerSession)
 _LOGIN_COOKIE: Final = "truthgate_desk_login"
 #: So long a person may take at the issuer.
 _LOGIN_SECONDS: Final = 600
@@ -223,7 +223,7 @@ class DeskLogin:
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
         await self.form(request)
-        session: ReviewerSession = request[SESSION]
+        session = request[SESSION]
         self._sessions.end(session)
         log.info("desk_logged_out", reviewer=session.reviewer)
         await asyncio.to_thread(self._desk.leave, session)
