@@ -79,10 +79,9 @@ def serve(
 def desk(config: ConfigFile = None) -> None:
     """Serve the review desk, where people decide about answers that wait, until SIGTERM or Ctrl-C.
 
-    It listens on desk.port (6067): on the loopback interface only, unless desk.token is set, which reviewers
-    enter to log in, or desk.user_header, in which a trusted proxy names them. Decisions are published to
-    `reviews`; until Kafka has them they are stored in desk.store. `/healthz`, `/readyz` and `/metrics` are
-    like those of a worker.
+    It listens on desk.port (6067): on the loopback interface only, unless reviewers log in by an OpenID
+    Connect issuer, a trusted proxy or a token. Decisions are published to `reviews`; until Kafka has them
+    they are stored in desk.store. `/healthz`, `/readyz` and `/metrics` are like those of a worker.
 
     Example: `TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS=kafka:9092 truthgate desk`
     """

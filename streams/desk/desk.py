@@ -18,7 +18,7 @@ from schemas import Codec, Review, Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore, StoredDecision
 from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
 from streams.desk.wrong_words import find_wrong_words
-from streams.settings import Settings
+from streams.settings import DeskRole, Settings
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +40,7 @@ class ReviewerSession:
 
     id: str
     reviewer: str
+    role: DeskRole = DeskRole.REVIEWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,14 @@ class Desk:
                 return chosen
             skipped.clear()
         return self._state.next_held(wanted, unavailable)
+
+    def peek(
+        self, verdict_id: str | None, session: ReviewerSession, wanted: HeldFilter = ANY_HELD
+    ) -> Verdict | None:
+        """Return this answer, or the next one, without giving it to the session."""
+        with self._lock:
+            chosen = verdict_id or self._next(session, wanted)
+            return self._state.held(chosen) if chosen and self.caught_up else None
 
     def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from streams.desk.desk import ReviewerSession
-from streams.settings import InvalidSettings
+from streams.settings import DeskRole, DeskSettings, InvalidSettings
 
 COOKIE: Final = "truthgate_desk"
 SESSION_SECONDS: Final = 12 * 3_600
@@ -41,35 +41,58 @@ def reviewer_name(text: str) -> str | None:
 
 
 class Sessions:
-    """Writes and reads cookies, and the tokens that forms carry.
+    """Writes and reads signed cookies, and the tokens that forms carry.
+
+    Another way to log in, or other tokens, end all sessions.
 
     Args:
         key: what they are signed with.
+        settings: how people log in.
         clock: seconds since 1970.
     """
 
-    def __init__(self, key: bytes, clock: Callable[[], float] = time.time) -> None:
-        self._key = key
+    def __init__(self, key: bytes, settings: DeskSettings, clock: Callable[[], float] = time.time) -> None:
+        tokens = {role: token.get_secret_value() for role, token in settings.tokens.items()}
+        oidc = settings.oidc
+        login = repr((sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id))
+        self._key = hmac.digest(key, login.encode(), "sha256")
         self._clock = clock
+        self._ended: dict[str, float] = {}
 
-    def start(self, reviewer: str) -> tuple[ReviewerSession, str]:
+    def start(self, reviewer: str, role: DeskRole) -> tuple[ReviewerSession, str]:
         """Return a new session and its cookie."""
-        session = ReviewerSession(secrets.token_urlsafe(18), reviewer)
-        name = base64.urlsafe_b64encode(reviewer.encode()).decode().rstrip("=")
-        value = f"{session.id}.{int(self._clock())}.{name}"
-        return session, f"{value}.{self._sign('session', value)}"
+        session = ReviewerSession(secrets.token_urlsafe(18), reviewer, role)
+        return session, self.seal("session", session.id, role, reviewer)
 
     def read(self, cookie: str) -> ReviewerSession | None:
-        """Return the session of a cookie, or None if it is not ours, or too old."""
+        """Return the session of a cookie, or None if it is not ours, too old, or has ended."""
+        values = self.unseal("session", cookie, SESSION_SECONDS)
+        if values is None or values[0] in self._ended:
+            return None
+        session_id, role, reviewer = values
+        return ReviewerSession(session_id, reviewer, DeskRole(role))
+
+    def end(self, session: ReviewerSession) -> None:
+        """Refuse the cookies of a session until this process ends; they get too old in the meantime."""
+        now = self._clock()
+        self._ended = {key: at for key, at in self._ended.items() if now - at < SESSION_SECONDS}
+        self._ended[session.id] = now
+
+    def seal(self, purpose: str, *values: str) -> str:
+        """Return a cookie of texts that only this desk can make, with the time."""
+        encoded = (base64.urlsafe_b64encode(value.encode()).decode().rstrip("=") for value in values)
+        value = ".".join((str(int(self._clock())), *encoded))
+        return f"{value}.{self._sign(purpose, value)}"
+
+    def unseal(self, purpose: str, cookie: str, max_seconds: float) -> list[str] | None:
+        """Return the texts of a cookie of this purpose, or None if it is not ours, or too old."""
         value, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(
-            self._sign("session", value).encode(), signature.encode("utf-8", "surrogatepass")
-        ):
+        if not _is_same(self._sign(purpose, value), signature):
             return None
-        session_id, started, name = value.split(".")
-        if not 0 <= self._clock() - int(started) < SESSION_SECONDS:
+        made, *encoded = value.split(".")
+        if not 0 <= self._clock() - int(made) < max_seconds:
             return None
-        return ReviewerSession(session_id, base64.urlsafe_b64decode(f"{name}===").decode())
+        return [base64.urlsafe_b64decode(f"{each}===").decode() for each in encoded]
 
     def form_token(self, session: ReviewerSession) -> str:
         """Return what every form of a session carries, so that no other site can submit one."""
@@ -77,9 +100,13 @@ class Sessions:
 
     def is_form_token(self, session: ReviewerSession, token: str) -> bool:
         """Return whether a form is one of this session's."""
-        return hmac.compare_digest(self.form_token(session).encode(), token.encode("utf-8", "surrogatepass"))
+        return _is_same(self.form_token(session), token)
 
     def _sign(self, purpose: str, value: str) -> str:
         # A value that a client made up may have any character.
         signed = f"{purpose}:{value}".encode("utf-8", "surrogatepass")
         return hmac.new(self._key, signed, hashlib.sha256).hexdigest()
+
+
+def _is_same(expected: str, given: str) -> bool:
+    return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass"))

@@ -1,16 +1,18 @@
-"""Section `desk`."""
+"""Sections `desk` and `desk.oidc`."""
 
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, field_validator, model_validator
 
 from scoring.values.exchange import MessageType
-from streams.settings.settings_base import Host, Seconds, SettingsSection
+from streams.settings.settings_base import Host, HttpUrl, Seconds, SettingsSection
 from streams.settings.worker_settings import is_loopback, usable_token
 
 TimeLimit = Annotated[float, Field(gt=0, le=31_536_000)]
@@ -18,12 +20,68 @@ TimeLimit = Annotated[float, Field(gt=0, le=31_536_000)]
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
+class DeskRole(StrEnum):
+    """What a person may do at the desk: an auditor reads, a reviewer decides, a lead does everything."""
+
+    LEAD = "lead"
+    REVIEWER = "reviewer"
+    AUDITOR = "auditor"
+
+
+class OidcSettings(SettingsSection):
+    """Login by an OpenID Connect issuer: authorization code with PKCE."""
+
+    issuer: HttpUrl | None = Field(
+        None,
+        description="as in its id_tokens, e.g. https://login.example.com/realms/support; https, but on the "
+        "loopback address",
+    )
+    client_id: str = Field("", description="the desk's id at the issuer; required with issuer")
+    client_secret: SecretStr | None = Field(None, description="its secret; unset: a public client")
+    scope: str = Field("openid profile", description="scopes to request; openid must be one of them")
+    name_claim: str = Field(
+        "preferred_username",
+        description="claim of the id_token that names the reviewer; one that people cannot change themselves",
+    )
+    role_claim: str | None = Field(
+        None,
+        description="claim with a person's roles or groups, for desk.roles; dots lead into objects, e.g. "
+        "realm_access.roles; unset: everybody who can log in is a reviewer",
+    )
+    timeout_seconds: Seconds = Field(
+        10, description="after this a login fails if the issuer has not answered"
+    )
+
+    @field_validator("client_secret", "role_claim", "issuer")
+    @classmethod
+    def _empty_is_unset(cls, value: SecretStr | str | None) -> SecretStr | str | None:
+        empty = not (value.get_secret_value() if isinstance(value, SecretStr) else value)
+        return None if empty else value  # deployment templates write empty for unset
+
+    @field_validator("issuer")
+    @classmethod
+    def _issuer_is_https(cls, issuer: str | None) -> str | None:
+        parts = urlsplit(issuer or "https:")
+        if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+            raise ValueError("should be an https URL")
+        return issuer
+
+    @model_validator(mode="after")
+    def _names_client(self) -> OidcSettings:
+        if self.issuer and not self.client_id:
+            raise ValueError("issuer needs client_id")
+        if "openid" not in self.scope.split():
+            raise ValueError("scope should contain openid")
+        return self
+
+
 class DeskSettings(SettingsSection):
     """The review desk: its address, who may use it, and how long an answer stays with a reviewer."""
 
     host: Host = Field(
         "127.0.0.1",
-        description="address to listen on; any but a loopback address needs token or user_header",
+        description="address to listen on; any but a loopback address needs a token, user_header or "
+        "oidc.issuer",
     )
     port: int = Field(6067, ge=0, le=65535, description="0: any free port, which is logged")
     store: Path = Field(
@@ -35,11 +93,36 @@ class DeskSettings(SettingsSection):
         None,
         description="reviewers enter it with their name to log in; at least 16 characters",
     )
+    lead_token: SecretStr | None = Field(None, description="the same for leads")
+    auditor_token: SecretStr | None = Field(None, description="the same for auditors, who only read")
     user_header: str | None = Field(
         None,
         description="header in which a trusted proxy names the reviewer, e.g. X-Forwarded-User; nothing but "
         "the proxy may reach the port",
     )
+    role_header: str | None = Field(
+        None,
+        description="header in which that proxy gives the person's roles or groups, separated by commas, for "
+        "roles; unset: everybody is a reviewer",
+    )
+    address_header: str | None = Field(
+        None,
+        description="header in which a trusted proxy gives the client's address, e.g. X-Forwarded-For, whose "
+        "last entry counts; login attempts are limited by it",
+    )
+    roles: dict[str, DeskRole] = Field(
+        {role.value: role for role in DeskRole},
+        description="the role that a value of role_header or oidc.role_claim means; of several the one with "
+        "the most rights; who has none may not use the desk",
+    )
+    oidc: OidcSettings = OidcSettings()
+    public_url: HttpUrl | None = Field(
+        None,
+        description="address at which browsers reach the desk, e.g. https://desk.example.com; required with "
+        "oidc.issuer, which sends people back there; with https, cookies are only sent over TLS",
+    )
+    login_attempts_per_minute: int = Field(10, ge=1, le=10_000, description="from one address")
+    decisions_per_minute: int = Field(120, ge=1, le=10_000, description="of one reviewer")
     undo_seconds: float = Field(
         5, ge=0, le=600, description="a decision can be undone for this long; then it is published"
     )
@@ -67,24 +150,51 @@ class DeskSettings(SettingsSection):
     )
 
     @property
+    def tokens(self) -> dict[DeskRole, SecretStr]:
+        """The tokens that are set, by the role that they give."""
+        tokens = {
+            DeskRole.LEAD: self.lead_token,
+            DeskRole.REVIEWER: self.token,
+            DeskRole.AUDITOR: self.auditor_token,
+        }
+        return {role: token for role, token in tokens.items() if token}
+
+    @property
+    def logins(self) -> int:
+        """The number of ways to log in that are set."""
+        return sum(map(bool, (self.tokens, self.user_header, self.oidc.issuer)))
+
+    @property
     def lacks_access_control(self) -> bool:
         """Whether everybody who reaches the port could review."""
-        return not (self.token or self.user_header or is_loopback(self.host))
+        return not (self.logins or is_loopback(self.host))
 
-    @field_validator("token")
+    @field_validator("token", "lead_token", "auditor_token")
     @classmethod
     def _token_is_usable(cls, token: SecretStr | None) -> SecretStr | None:
         return usable_token(token)
 
-    @field_validator("user_header")
+    @field_validator("user_header", "role_header", "address_header")
     @classmethod
     def _is_header_name(cls, name: str | None) -> str | None:
         if name and not _HEADER_NAME.fullmatch(name):
             raise ValueError("should be the name of a header, e.g. X-Forwarded-User")
         return name or None  # deployment templates write empty for unset
 
+    @field_validator("public_url")
+    @classmethod
+    def _without_last_slash(cls, url: str | None) -> str | None:
+        return (url or "").rstrip("/") or None
+
     @model_validator(mode="after")
     def _one_login(self) -> DeskSettings:
-        if self.token and self.user_header:
-            raise ValueError("token and user_header are both set; reviewers log in with one of them")
+        if self.logins > 1:
+            raise ValueError("more than one of the tokens, user_header and oidc.issuer is set; choose one")
+        values = [token.get_secret_value() for token in self.tokens.values()]
+        if len(set(values)) < len(values):
+            raise ValueError("token, lead_token and auditor_token should differ")
+        if self.role_header and not self.user_header:
+            raise ValueError("role_header needs user_header")
+        if self.oidc.issuer and not self.public_url:
+            raise ValueError("oidc.issuer needs public_url")
         return self

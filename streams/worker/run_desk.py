@@ -13,9 +13,11 @@ from streams.delivery.publisher import Publisher
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
 from streams.desk.desk_follower import DeskFollower
+from streams.desk.desk_login import DeskLogin
 from streams.desk.desk_metrics import DeskMetrics
 from streams.desk.desk_pages import MAX_FORM_BYTES, DeskPages
 from streams.desk.desk_state import DeskState
+from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, session_key
 from streams.documents.store_file import lock_directory
@@ -67,7 +69,8 @@ def run_desk(settings: Settings) -> int:
 async def _run(settings: Settings) -> None:
     if settings.desk.lacks_access_control:
         raise InvalidSettings(
-            f"desk.host {settings.desk.host} needs desk.token, or desk.user_header behind a trusted proxy"
+            f"desk.host {settings.desk.host} needs desk.token, desk.oidc.issuer, or desk.user_header behind "
+            "a trusted proxy"
         )
     stopping = stop_signals(_tell_stop)
     health = Health(settings.health.stall_timeout_seconds, settings.health.kafka_timeout_seconds)
@@ -80,7 +83,9 @@ async def _run(settings: Settings) -> None:
         stack.callback(beating.cancel)
         stack.enter_context(watchdog(health, settings.health.check_interval_seconds, _end_at_once))
         pages = create_web_app(health, metrics.registry, max_request_bytes=MAX_FORM_BYTES)
-        DeskPages(desk, Sessions(key), settings.desk).add_to(pages)
+        templates = PageTemplates()
+        login = DeskLogin(desk, Sessions(key, settings.desk), settings.desk, templates)
+        DeskPages(desk, login, templates).add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
         log.info("desk_starts", port=port)
         codec = await _checked_codec(settings)

@@ -62,7 +62,7 @@ def test_a_desk_for_everybody_does_not_start(settings: Settings, tmp_path: Path)
     done = truthgate("desk", environment=variables(settings) | own)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert "desk.host 0.0.0.0 needs desk.token, or desk.user_header behind a trusted proxy" in line
+    assert "desk.host 0.0.0.0 needs desk.token, desk.oidc.issuer, or desk.user_header" in line
 
 
 def test_a_reviewer_logs_in_with_the_token(topics: Topics, settings: Settings, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from schemas import VerdictEvidence, VerdictFeature
 from streams.desk.answer_view import show_invisible, view_answer, web_address
 from streams.desk.desk import ReviewerSession
 from streams.desk.sessions import SESSION_SECONDS, Sessions, reviewer_name
+from streams.settings import DeskRole, DeskSettings
 from tests.support.clock import Clock
 from tests.support.pages import with_claims
 from tests.support.verdicts import any_verdict
@@ -56,10 +57,10 @@ def test_only_web_addresses_are_links(url: str | None) -> None:
 
 def test_a_session_is_ours_alone_and_ends() -> None:
     clock = Clock(1_000_000)
-    sessions = Sessions(b"k" * 32, clock)
-    session, cookie = sessions.start("Kim Söderström")
+    sessions = Sessions(b"k" * 32, DeskSettings(), clock)
+    session, cookie = sessions.start("Kim Söderström", DeskRole.REVIEWER)
     assert sessions.read(cookie) == session
-    assert Sessions(b"x" * 32, clock).read(cookie) is None
+    assert Sessions(b"x" * 32, DeskSettings(), clock).read(cookie) is None
     for forged in ("", ".", "a.b.c.d", cookie[:-1] + "g", f"x{cookie}", "\udc80" + cookie):
         assert sessions.read(forged) is None
     assert sessions.is_form_token(session, sessions.form_token(session))

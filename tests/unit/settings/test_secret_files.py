@@ -29,6 +29,9 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("judges", "endpoints", "*", "api_key"): JUDGE,
     ("web", "verdicts", "token"): {},
     ("desk", "token"): {},
+    ("desk", "lead_token"): {},
+    ("desk", "auditor_token"): {},
+    ("desk", "oidc", "client_secret"): {},
     ("telemetry", "otlp_headers", "*"): {},
 }
 KEYS = {"endpoints": "small", "otlp_headers": "authorization"}

@@ -1,0 +1,276 @@
+"""The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for him."""
+
+import asyncio
+import hmac
+from typing import Any, Final
+
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from streams.desk.access import ROUTES, claim_values, role_from, route_of
+from streams.desk.desk import Desk, ReviewerSession
+from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
+from streams.desk.page_templates import PageTemplates
+from streams.desk.rate_limit import RateLimit
+from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, reviewer_name
+from streams.settings import DeskRole, DeskSettings
+from streams.settings.worker_settings import is_loopback
+
+log = structlog.get_logger(__name__)
+
+SESSION: Final = web.RequestKey("session", ReviewerSession)
+_LOGIN_COOKIE: Final = "truthgate_desk_login"
+#: So long a person may take at the issuer.
+_LOGIN_SECONDS: Final = 600
+_WRONG_TOKEN_SECONDS: Final = 1.0
+_DECISIONS: Final = frozenset({"POST /decide", "POST /undo"})
+_LOGINS: Final = frozenset({"POST /login", "GET /oidc/login", "GET /oidc/callback"})
+
+
+class DeskLogin:
+    """The login, and what every request of the desk goes through.
+
+    Args:
+        desk: what a session that ends gives its answer back to.
+        sessions: writes and reads cookies.
+        settings: who may log in, and how.
+        templates: renders the pages.
+    """
+
+    def __init__(
+        self, desk: Desk, sessions: Sessions, settings: DeskSettings, templates: PageTemplates
+    ) -> None:
+        self._desk = desk
+        self._sessions = sessions
+        self._settings = settings
+        self._templates = templates
+        self._oidc = OidcClient(settings) if settings.oidc.issuer else None
+        self._logins = RateLimit(settings.login_attempts_per_minute)
+        self._decisions = RateLimit(settings.decisions_per_minute)
+
+    @property
+    def can_log_out(self) -> bool:
+        """Whether the desk ends sessions, and not a proxy."""
+        return not self._settings.user_header
+
+    def add_to(self, pages: web.Application) -> None:
+        """Add the routes, and the guard of all routes."""
+        pages.middlewares.append(self._guard)
+        pages.router.add_post("/logout", self._log_out)
+        if self._oidc:
+            pages.router.add_get("/login", self._show_login)
+            pages.router.add_get("/oidc/login", self._ask_issuer)
+            pages.router.add_get("/oidc/callback", self._return_from_issuer)
+        elif not self._settings.user_header:
+            pages.router.add_get("/login", self._show_login)
+            pages.router.add_post("/login", self._log_in)
+
+    async def form(self, request: web.Request) -> Any:
+        """Return the form of a session; its token says that one of our pages made it."""
+        form = await request.post()
+        token = form.get("form_token", "")
+        if not isinstance(token, str) or not self._sessions.is_form_token(request[SESSION], token):
+            raise web.HTTPForbidden(text="the form is not of this session\n")
+        return form
+
+    def form_token(self, session: ReviewerSession) -> str:
+        """Return what every form of a session carries."""
+        return self._sessions.form_token(session)
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not self._is_addressed(request):
+            raise web.HTTPForbidden(text="unknown host\n")
+        # Browsers say where a request comes from; another site's is refused, whatever it carries.
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            raise web.HTTPForbidden(text="a form of another site\n")
+        if request.match_info.http_exception:
+            raise request.match_info.http_exception
+        route = route_of(request)
+        roles = ROUTES.get(route, frozenset())
+        if roles is None:
+            if route in _LOGINS:
+                self._limit(self._logins, route, self._address(request))
+            return await handler(request)
+        session, cookie = self._session(request)
+        if session.role not in roles:
+            log.warning("desk_forbidden", reviewer=session.reviewer, role=session.role, route=route)
+            raise web.HTTPForbidden(text=f"not for the role {session.role}\n")
+        if route in _DECISIONS:
+            self._limit(self._decisions, route, session.reviewer)
+        request[SESSION] = session
+        response = await handler(request)
+        if cookie and not response.prepared:
+            self.set_cookie(request, response, COOKIE, cookie)
+        return response
+
+    def _session(self, request: web.Request) -> tuple[ReviewerSession, str | None]:
+        """Return the session of a request, with its cookie if it is new; raises what is answered instead."""
+        session = self._sessions.read(self.cookie(request, COOKIE))
+        if self._settings.user_header is None:
+            if session is None:
+                raise web.HTTPSeeOther("/login")
+            return session, None
+        name = reviewer_name(_header(request, self._settings.user_header))
+        if name is None:
+            raise web.HTTPForbidden(text="the proxy names no reviewer\n")
+        role = self._role(_header(request, self._settings.role_header or "").split(","))
+        if not self._settings.role_header:
+            role = DeskRole.REVIEWER
+        if role is None:
+            log.warning("desk_login_refused", address=self._address(request), reason="no role")
+            raise web.HTTPForbidden(text="you have no role at this desk\n")
+        if session and (session.reviewer, session.role) == (name, role):
+            return session, None
+        return self._start(request, name, role)
+
+    def _role(self, values: list[str]) -> DeskRole | None:
+        return role_from((value.strip() for value in values), self._settings.roles)
+
+    def _start(self, request: web.Request, name: str, role: DeskRole) -> tuple[ReviewerSession, str]:
+        log.info("desk_logged_in", reviewer=name, role=role, address=self._address(request))
+        return self._sessions.start(name, role)
+
+    def _is_addressed(self, request: web.Request) -> bool:
+        """Return whether a request without a login names this machine: a name of others may lead here too."""
+        return bool(self._settings.logins) or is_loopback((request.url.host or "").strip("[]"))
+
+    def _address(self, request: web.Request) -> str:
+        """Return the address of a client, as the trusted proxy saw it if there is one."""
+        seen = ",".join(request.headers.getall(self._settings.address_header or "", []))
+        return seen.rpartition(",")[2].strip() or request.remote or ""
+
+    def _limit(self, limit: RateLimit, route: str, key: str) -> None:
+        if seconds := limit.take(key):
+            log.warning("desk_rate_limited", route=route, key=key)
+            raise web.HTTPTooManyRequests(
+                text=f"too many requests; try again in {seconds} s\n", headers={"Retry-After": str(seconds)}
+            )
+
+    async def _show_login(self, _: web.Request) -> web.Response:
+        return self._login_page(None)
+
+    def _login_page(self, problem: str | None, status: int = 200) -> web.Response:
+        needs_token = bool(self._settings.tokens)
+        return self._templates.render(
+            "login.html", status, needs_token=needs_token, by_issuer=self._oidc is not None, problem=problem
+        )
+
+    async def _log_in(self, request: web.Request) -> web.StreamResponse:
+        form = await request.post()
+        name, token = (form.get(each, "") for each in ("name", "token"))
+        role = self._role_of_token(token if isinstance(token, str) else "")
+        if role is None:
+            log.warning("desk_login_refused", address=self._address(request), reason="wrong token")
+            await asyncio.sleep(_WRONG_TOKEN_SECONDS)
+            return self._login_page("Wrong token.", 403)
+        reviewer = reviewer_name(name if isinstance(name, str) else "")
+        if reviewer is None:
+            return self._login_page("Enter a name of at most 256 characters.", 400)
+        response = web.Response(status=303, headers={"Location": "/"})
+        self.set_cookie(request, response, COOKIE, self._start(request, reviewer, role)[1])
+        return response
+
+    def _role_of_token(self, given: str) -> DeskRole | None:
+        tokens = self._settings.tokens
+        if not tokens:
+            return DeskRole.LEAD  # one person on the loopback address
+        encoded = given.encode("utf-8", "surrogatepass")
+        same = [hmac.compare_digest(each.get_secret_value().encode(), encoded) for each in tokens.values()]
+        return next((role for role, is_same in zip(tokens, same, strict=True) if is_same), None)
+
+    async def _ask_issuer(self, request: web.Request) -> web.StreamResponse:
+        assert self._oidc  # the route exists with it alone
+        try:
+            address, attempt = await self._oidc.begin()
+        except OidcRefusal as refusal:
+            return self._refused(request, str(refusal))
+        response = web.Response(status=303, headers={"Location": address})
+        sealed = self._sessions.seal("login", attempt.state, attempt.nonce, attempt.code_verifier)
+        # Lax: the browser comes back from another site. The session's own cookie stays strict.
+        self.set_cookie(request, response, _LOGIN_COOKIE, sealed, _LOGIN_SECONDS, "Lax")
+        return response
+
+    async def _return_from_issuer(self, request: web.Request) -> web.StreamResponse:
+        assert self._oidc  # the route exists with it alone
+        cookie = self.cookie(request, _LOGIN_COOKIE)
+        values = self._sessions.unseal("login", cookie, _LOGIN_SECONDS)
+        if values is None:
+            return self._refused(request, "this login was not started here, or too long ago")
+        try:
+            claims = await self._oidc.finish(LoginAttempt(*values), request.query)
+        except OidcRefusal as refusal:
+            return self._refused(request, str(refusal))
+        oidc = self._settings.oidc
+        name = reviewer_name(next(iter(claim_values(claims, oidc.name_claim)), ""))
+        role = self._role(claim_values(claims, oidc.role_claim)) if oidc.role_claim else DeskRole.REVIEWER
+        if name is None:
+            return self._refused(request, f"the issuer names no reviewer in {oidc.name_claim}")
+        if role is None:
+            return self._refused(request, "you have no role at this desk")
+        # A redirect would still come from the issuer's site, and browsers would leave out a strict cookie.
+        response = self._templates.render("logged_in.html")
+        self.set_cookie(request, response, COOKIE, self._start(request, name, role)[1])
+        self._delete_cookie(request, response, _LOGIN_COOKIE)
+        return response
+
+    def _refused(self, request: web.Request, reason: str) -> web.Response:
+        log.warning("desk_login_refused", address=self._address(request), reason=reason)
+        response = self._login_page(f"The login failed: {reason}.", 403)
+        self._delete_cookie(request, response, _LOGIN_COOKIE)
+        return response
+
+    async def _log_out(self, request: web.Request) -> web.StreamResponse:
+        await self.form(request)
+        session = request[SESSION]
+        self._sessions.end(session)
+        log.info("desk_logged_out", reviewer=session.reviewer)
+        await asyncio.to_thread(self._desk.leave, session)
+        self._desk.changes.notify()
+        if self._oidc:
+            response = self._templates.render("logged_out.html", issuer=await self._oidc.logout_address())
+        else:
+            response = web.Response(status=303, headers={"Location": "/login"})
+        self._delete_cookie(request, response, COOKIE)
+        return response
+
+    def cookie(self, request: web.Request, name: str) -> str:
+        """Return the value of a cookie that :meth:`set_cookie` has set, or an empty text."""
+        return request.cookies.get(self._cookie_name(request, name), "")
+
+    def set_cookie(
+        self,
+        request: web.Request,
+        response: web.StreamResponse,
+        name: str,
+        value: str,
+        seconds: int = SESSION_SECONDS,
+        same_site: str = "Strict",
+    ) -> None:
+        """Set a cookie that no script reads; over TLS, one that no other host of the domain can set."""
+        response.set_cookie(
+            self._cookie_name(request, name),
+            value,
+            max_age=seconds,
+            httponly=True,
+            samesite=same_site,
+            secure=self._is_secure(request),
+        )
+
+    def _delete_cookie(self, request: web.Request, response: web.StreamResponse, name: str) -> None:
+        response.del_cookie(self._cookie_name(request, name), secure=self._is_secure(request), httponly=True)
+
+    def _cookie_name(self, request: web.Request, name: str) -> str:
+        return f"__Host-{name}" if self._is_secure(request) else name
+
+    def _is_secure(self, request: web.Request) -> bool:
+        if self._settings.public_url:
+            return self._settings.public_url.startswith("https:")
+        return request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+
+
+def _header(request: web.Request, name: str) -> str:
+    """Return a header of the proxy; one that comes twice may be the client's own, and counts as none."""
+    values = request.headers.getall(name, [])
+    return values[0] if len(values) == 1 else ""

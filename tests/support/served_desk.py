@@ -1,0 +1,67 @@
+"""The pages of a desk in the test's own event loop, without Kafka."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from schemas import Verdict
+from streams.desk.decisions import DecisionStore
+from streams.desk.desk import Desk
+from streams.desk.desk_login import DeskLogin
+from streams.desk.desk_pages import DeskPages
+from streams.desk.desk_state import DeskRecord, DeskState
+from streams.desk.page_templates import PageTemplates
+from streams.desk.sessions import COOKIE, Sessions
+from streams.observability.health import Health
+from streams.settings import DeskRole, Settings
+from streams.web import create_web_app, serve
+from tests.support.ports import hold_port, port_of
+from tests.support.workers import changed
+
+KEY = b"k" * 32
+
+
+@dataclass
+class ServedDesk:
+    """A desk with its pages, and how to come there."""
+
+    desk: Desk
+    pages: web.Application
+    sessions: Sessions
+    address: str
+
+    def client(self, role: DeskRole | None = None, **headers: str) -> httpx2.AsyncClient:
+        """Open a browser without a script; with a role, somebody of it has logged in."""
+        cookies = {COOKIE: self.sessions.start(f"a {role}", role)[1]} if role else {}
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx2.AsyncClient(base_url=self.address, cookies=cookies, headers=sent, trust_env=False)
+
+
+@asynccontextmanager
+async def serving_desk(folder: Path, *held: Verdict, **settings: Any) -> AsyncIterator[ServedDesk]:
+    """Serve a desk on which these answers wait; ``{address}`` in ``public_url`` is where it is served."""
+    with hold_port() as port:
+        address = f"http://127.0.0.1:{port_of(port)}"
+        if "public_url" in settings:
+            settings["public_url"] = settings["public_url"].format(address=address)
+        values = {"host": "127.0.0.1", "port": port_of(port), "store": folder, **settings}
+        own = changed(Settings(), desk=values)
+        state, decisions = DeskState(folder), DecisionStore(folder)
+        state.apply([DeskRecord(0, number, verdict) for number, verdict in enumerate(held)], {})
+        try:
+            desk = Desk(state, decisions, own)
+            desk.caught_up = True
+            pages = create_web_app(Health(10, 10), CollectorRegistry())
+            sessions, templates = Sessions(KEY, own.desk), PageTemplates()
+            DeskPages(desk, DeskLogin(desk, sessions, own.desk, templates), templates).add_to(pages)
+            async with serve(pages, own.desk, "desk"):
+                yield ServedDesk(desk, pages, sessions, address)
+        finally:
+            decisions.close()
+            state.close()
