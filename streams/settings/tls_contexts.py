@@ -67,8 +67,11 @@ _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re
 def certificate_end(file: Path) -> float | None:
     """Return when the first certificate of a PEM file expires, in seconds since 1970; None if it has none."""
     # The standard library tells this of certificates of authorities and of servers alone.
-    pem = _PEM.search(file.read_text("ascii", "replace"))
-    found = _VALIDITY.search(ssl.PEM_cert_to_DER_cert(pem[0])) if pem else None
+    try:
+        pem = _PEM.search(file.read_text("ascii", "replace"))
+        found = _VALIDITY.search(ssl.PEM_cert_to_DER_cert(pem[0])) if pem else None
+    except (OSError, ValueError):  # whoever connects with it says what is wrong
+        return None
     if found is None:
         return None
     short, long = (part.decode() if part else "" for part in found.groups())

@@ -27,11 +27,18 @@ def test_the_end_of_the_first_certificate_of_a_chain(end: datetime, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
+    "text",
+    [
+        "",
+        "no certificate",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----\n",
+    ],
 )
 def test_a_file_without_one_has_no_end(text: str, tmp_path: Path) -> None:
     (tmp_path / "client.pem").write_text(text)
     assert certificate_end(tmp_path / "client.pem") is None
+    assert certificate_end(tmp_path / "another.pem") is None
 
 
 def test_a_worker_shows_it(tmp_path: Path) -> None:
