@@ -122,7 +122,10 @@ class AnswerChange:
     @property
     def score_differs(self) -> bool:
         """Whether its score differs, or only one run has one."""
-        return not _same_score(self.before.score, self.after.score)
+        before, after = self.before.score, self.after.score
+        if before is None or after is None:
+            return before is not after
+        return not math.isclose(before, after, rel_tol=0, abs_tol=_TOLERANCE)
 
     @property
     def reasons_differ(self) -> bool:
@@ -211,9 +214,3 @@ def _shifts(changes: Iterable[AnswerChange]) -> tuple[ReasonShift, ...]:
     leading = ((each.before.reasons[:1], each.after.reasons[:1]) for each in changes)
     counts = Counter(("".join(before), "".join(after)) for before, after in leading if before != after)
     return tuple(ReasonShift(before, after, count) for (before, after), count in counts.most_common())
-
-
-def _same_score(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return math.isclose(one, other, rel_tol=0, abs_tol=_TOLERANCE)

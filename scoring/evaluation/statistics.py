@@ -82,7 +82,7 @@ def auroc(below: Sequence[float], above: Sequence[float]) -> Estimate | None:
 
 def mean(values: Sequence[float]) -> Estimate | None:
     """Return the mean; None of nothing."""
-    return paired_estimates(_mean, values)[0] if values else None
+    return paired_estimates(np.mean, values)[0] if values else None
 
 
 def paired_estimate(statistic: Statistic, *samples: Sequence[float]) -> Estimate | None:
@@ -113,10 +113,6 @@ def area(below: FloatArray, above: FloatArray, axis: int = -1) -> FloatArray:
     ranks = stats.rankdata(np.concatenate((below, above), axis=axis), axis=axis)
     sums = np.moveaxis(ranks, axis, -1)[..., n:].sum(-1)
     return np.asarray((sums - m * (m + 1) / 2) / (n * m))
-
-
-def _mean(values: FloatArray, axis: int) -> FloatArray:
-    return np.asarray(values.mean(axis))
 
 
 def _centred_ranks(values: FloatArray, axis: int) -> FloatArray:

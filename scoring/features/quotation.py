@@ -25,7 +25,7 @@ VERBATIM_DOCUMENT_RULE = Rule(
 )
 
 
-class VerbatimDocument:
+class VerbatimDocument(Feature):
     """Whether the answer is the published document that the question names, marked to be sent.
 
     The paper's heuristic of the verbatim guide, as far as it is safe to send by; the conditions are those of
@@ -49,7 +49,6 @@ class VerbatimDocument:
     """
 
     name = VERBATIM_DOCUMENT
-    uses_translation = False
     evidence_rules = ((VERBATIM_DOCUMENT, VERBATIM_DOCUMENT_RULE),)
 
     def measure(self, exchange: PreparedExchange) -> FeatureValue:

@@ -149,7 +149,10 @@ class Policy:
             return None
         decision, reason = self._decide_by_checks(scored_answer)
         thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
-        reasons = [reason, *(_blocking_rules(scored_answer) if decision is Decision.BLOCKED else ())]
+        reasons = [reason]
+        if decision is Decision.BLOCKED:
+            triggered = triggered_rules(scored_answer.features, RULES.get(scored_answer.profile, {}))
+            reasons += [rule for rule in triggered if rule.effect is RuleEffect.BLOCK]
         if not all(thresholds.is_in_doubt(decision, str(each)) for each in reasons):
             return None
         is_reviewed = decision is Decision.REVIEW and not _may_be_sent(scored_answer)
@@ -247,11 +250,6 @@ def decide_with_opinion(
     if may_be_sent or check_decision is Decision.AUTO_SEND:
         return sent.get(opinion_reason, Decision.REVIEW)
     return Decision.REVIEW
-
-
-def _blocking_rules(scored_answer: ScoredAnswer) -> list[Rule]:
-    rules = triggered_rules(scored_answer.features, RULES.get(scored_answer.profile, {}))
-    return [rule for rule in rules if rule.effect is RuleEffect.BLOCK]
 
 
 def _may_be_sent(scored_answer: ScoredAnswer) -> bool:

@@ -146,15 +146,16 @@ _SINGLE_PROMPT = Prompt("single", VerdictReply)
 
 def _single_run(brief: Brief) -> Rounds[Judgement]:
     said = yield from require_reply(
-        brief.typed_request(_SINGLE_PROMPT, brief.all_parts, check=_check_verdict, logprobs=True)
+        brief.typed_request(
+            _SINGLE_PROMPT,
+            brief.all_parts,
+            check=lambda reply: label_score_conflict(reply.label, reply.score),
+            logprobs=True,
+        )
     )
     verdict = said.form
     probable = choice_probability(said.reply, "label", tuple(Label))
     return judgement_of(verdict.label, lower_confidence(verdict.confidence, probable), verdict)
-
-
-def _check_verdict(verdict: VerdictReply) -> str | None:
-    return label_score_conflict(verdict.label, verdict.score)
 
 
 SINGLE = Method("single", _single_run, prompts=(_SINGLE_PROMPT,), max_requests=lambda _: 1)
