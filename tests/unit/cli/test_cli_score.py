@@ -3,13 +3,10 @@
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from scoring.values.exchange import Exchange
@@ -20,7 +17,7 @@ from streams.cli.entry import run
 from streams.observability.failures import BadAnswer, Stage
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
-from streams.scorers.options import AsyncScorer, DisabledScorer
+from streams.scorers.options import AsyncScorer
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
 
@@ -171,12 +168,6 @@ def answers_by(assessor: AsyncScorer, documents: dict[str, KnowledgeDocument]) -
     return OfflinePipeline(way, NOW)
 
 
-async def test_an_answer_that_takes_too_long_goes_to_review_without_a_score() -> None:
-    answers = answers_by(Failing(TimeoutError()), {"d-1": DOCUMENT})
-    verdict = await answers.verdict(ANSWER)
-    assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_timeout",))
-
-
 async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line(capsys: pytest.CaptureFixture[str]) -> None:
     failing = answers_by(Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "died")), {})
     errors = InputErrors("answers.jsonl")
@@ -184,26 +175,6 @@ async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line(capsys: pytest
     assert errors.count == 1
     told = capsys.readouterr().err
     assert "answers.jsonl, line 7: the scorer failed on this answer: ProcessExpired" in told
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(["d-1", "d-2"]), max_size=4))
-async def test_what_is_missing_of_the_context_is_told(document_ids: list[str]) -> None:
-    answers = answers_by(DisabledScorer("paper"), {"d-1": DOCUMENT})
-    verdict = await answers.verdict(replace(ANSWER, document_ids=tuple(document_ids)))
-    complete = bool(document_ids) and "d-2" not in document_ids
-    assert ("context_missing" in verdict.degraded) == (not complete)
-    assert verdict.decision == "review"
-
-
-@pytest.mark.parametrize("name", ["nl", "en"])
-def test_the_sample_is_scored_whole(name: str) -> None:
-    sample = Path("streams/sample")
-    done = truthgate(
-        "score", sample / f"answers.{name}.jsonl", "--documents", sample / f"documents.{name}.jsonl"
-    )
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 80)
-    assert [line for line in done.stderr.splitlines() if "ignored fields" not in line] == []
 
 
 def test_a_pipeline_that_cannot_be_had_ends_an_evaluation_as_it_ends_scoring(tmp_path: Path) -> None:
