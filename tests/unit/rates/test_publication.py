@@ -111,6 +111,19 @@ def test_the_id_of_a_window_tells_which_it_is_and_its_counts() -> None:
     assert (first["ce_type"], first["ce_source"]) == (b"truthgate.RateWindow", b"/truthgate/worker")
 
 
+def test_windows_and_alerts_are_events_of_their_subject_at_their_end() -> None:
+    producer = Producer()
+    alerts = (ALERT, replace(ALERT, status="resolved"), replace(ALERT, message_type="binary"))
+    published(Publication((WINDOW,), alerts, ()), producer)
+    window, *told = (headers_of(record) for record in producer.sent)
+    assert (window["ce_subject"], window["ce_time"]) == (b"binary", b"2026-03-02T09:16:00Z")
+    assert [record["key"] for record in producer.sent[1:]] == [b"all", b"all", b"binary"]
+    assert [each["ce_id"] for each in told[:2]] == [b"untrue/2026/firing", b"untrue/2026/resolved"]
+    assert {(each["ce_subject"], each["ce_time"]) for each in told} == {
+        (b"untrue/2026", b"2026-03-02T09:16:00Z")
+    }
+
+
 @pytest.mark.parametrize(
     "changed",
     [
