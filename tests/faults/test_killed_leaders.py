@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from schemas import Codec
 from schemas.records import ChatbotAnswer
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import PublishedRates, until_exact, with_rates
 from tests.support.records import end_offsets, eventually, produce
@@ -115,9 +113,7 @@ async def quick(settings: Settings) -> Settings:
     )
 
 
-async def test_windows_are_exact_through_many_kills(
-    quick: Settings, tmp_path: Path, scale: Scale, report
-) -> None:
+async def test_windows_are_exact_through_many_kills(quick, tmp_path, scale, report):
     """Three of four processes do not score, to be up soon: what both kinds judge has two decisions."""
     answers = _log()
     scoring = Worker(quick, tmp_path)
