@@ -123,7 +123,7 @@ async def test_windows_are_exact_through_many_kills(quick, tmp_path, scale, repo
     with scoring:
         # In any case scored by the last one: what comes is late, and some of it is there already.
         await _publish(quick, answers[: 2 * _LAST])
-        ledger = await read_until_settled(quick, answers)
+        ledger = await read_until_settled(quick, answers, deadline=300)
         published = await until_exact(quick, 120)
     assert _counted(published) == _expected(answers)
     assert sum(state.scored for state in published.final.values()) > 0
