@@ -85,15 +85,15 @@ def gate(kubernetes: Cluster, kafka: KafkaForPods) -> Iterator[Gate]:
         release.uninstall()
 
 
-async def test_answers_flow_while_nothing_happens(gate: Gate, tell: Tell) -> None:
+async def test_answers_flow_while_nothing_happens(gate, tell):
     await gate.under_load("quiet", lambda: asyncio.sleep(0), tell)
 
 
-async def test_workers_are_static_members_by_the_names_of_their_pods(gate: Gate) -> None:
+async def test_workers_are_static_members_by_the_names_of_their_pods(gate):
     assert await gate.member_pods() == [f"{gate.release.workers}-{n}" for n in range(_WORKERS)]
 
 
-async def test_a_rolling_upgrade_loses_nothing(gate: Gate, tell: Tell) -> None:
+async def test_a_rolling_upgrade_loses_nothing(gate, tell):
     before = gate.pods()
     await gate.under_load(
         "rolling upgrade", lambda: asyncio.to_thread(gate.release.upgrade, "podAnnotations.round=two"), tell
@@ -102,13 +102,13 @@ async def test_a_rolling_upgrade_loses_nothing(gate: Gate, tell: Tell) -> None:
     assert await gate.member_pods() == [f"{gate.release.workers}-{n}" for n in range(_WORKERS)]
 
 
-async def test_a_rollback_loses_nothing(gate: Gate, tell: Tell) -> None:
+async def test_a_rollback_loses_nothing(gate, tell):
     before = gate.pods()
     await gate.under_load("rollback", lambda: asyncio.to_thread(gate.release.rollback), tell)
     assert not before & gate.pods()
 
 
-async def test_a_deleted_pod_loses_nothing(gate: Gate, tell: Tell) -> None:
+async def test_a_deleted_pod_loses_nothing(gate, tell):
     pod = f"pod/{gate.release.workers}-0"
 
     async def delete() -> None:
@@ -118,7 +118,7 @@ async def test_a_deleted_pod_loses_nothing(gate: Gate, tell: Tell) -> None:
     await gate.under_load("deleted pod", delete, tell)
 
 
-async def test_a_killed_pod_loses_nothing(gate: Gate, tell: Tell) -> None:
+async def test_a_killed_pod_loses_nothing(gate, tell):
     pod = f"pod/{gate.release.workers}-1"
 
     async def kill() -> None:
@@ -128,7 +128,7 @@ async def test_a_killed_pod_loses_nothing(gate: Gate, tell: Tell) -> None:
     await gate.under_load("killed pod", kill, tell)
 
 
-async def test_a_drained_node_loses_nothing(gate: Gate, tell: Tell) -> None:
+async def test_a_drained_node_loses_nothing(gate, tell):
     """The node takes pods again as soon as the drain has begun, in place of a second node."""
     before, client = gate.pods(), gate.release.cluster.client
     selector = "--pod-selector=app.kubernetes.io/part-of=truthgate"

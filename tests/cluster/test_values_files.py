@@ -14,7 +14,6 @@ from tests.support.charts import FEATURES, feature
 from tests.support.cluster import Cluster
 from tests.support.cluster.kafka import KafkaForPods
 from tests.support.cluster.release import Release, namespace
-from tests.support.figures import Tell
 
 pytestmark = pytest.mark.timeout(3600)  # the cluster is in the first one, and Kubernetes may be built in it
 
@@ -37,9 +36,7 @@ def courses(
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_release_judges_changes_and_goes_without_a_trace(
-    courses: Mapping[str, Future[str]], name: str, tell: Tell
-) -> None:
+def test_a_release_judges_changes_and_goes_without_a_trace(courses, name, tell):
     tell(courses[name].result())
 
 

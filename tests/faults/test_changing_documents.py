@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -98,8 +97,8 @@ def _assert_reviewed(verdicts: Iterable[Verdict], *degraded: str) -> None:
 
 
 async def test_each_answer_is_judged_on_the_version_of_its_time_and_an_index_that_lags_is_not_trusted(
-    lagging: Settings, chat: _Chat, tmp_path: Path, report
-) -> None:
+    lagging, chat, tmp_path, report
+):
     await chat.document(_OLD, _OLD)  # twice
     with Worker(lagging, tmp_path) as worker:
         worker.wait_ready()

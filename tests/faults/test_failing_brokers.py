@@ -13,7 +13,6 @@ from streams.kafka.kafka_clients import open_admin
 from streams.kafka.topics import Topics, check_topics, create_topics, topic_specifications
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot
 from tests.support.ledger import read_all, read_until_settled, sample_answers
@@ -53,8 +52,8 @@ def _resume(kafka: EmbeddedKafka) -> None:
     ("harm", "mend"), [pytest.param(_stop, _start, id="stopped"), pytest.param(_pause, _resume, id="frozen")]
 )
 async def test_a_broker_that_is_away_for_a_while_and_comes_back_loses_nothing(
-    kafka: EmbeddedKafka, tmp_path: Path, scale: Scale, report, harm, mend
-) -> None:
+    kafka, tmp_path, scale, report, harm, mend
+):
     settings = _settings(kafka, tmp_path)
     await create_topics(settings)
     answers = sample_answers(scale.events, "outage")
@@ -72,9 +71,7 @@ async def test_a_broker_that_is_away_for_a_while_and_comes_back_loses_nothing(
     report(ledger, answers, faults=1)
 
 
-async def test_topics_just_made_are_known_whichever_broker_is_asked(
-    trio: EmbeddedKafka, tmp_path: Path
-) -> None:
+async def test_topics_just_made_are_known_whichever_broker_is_asked(trio, tmp_path):
     for _ in range(5):
         settings = _settings(trio, tmp_path)
         outcomes = await create_topics(settings)
@@ -82,9 +79,7 @@ async def test_topics_just_made_are_known_whichever_broker_is_asked(
         assert {check.problems for check in await check_topics(settings)} == {()}
 
 
-async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(
-    trio: EmbeddedKafka, tmp_path: Path, scale: Scale, report
-) -> None:
+async def test_three_replicated_brokers_killed_one_at_a_time_lose_nothing(trio, tmp_path, scale, report):
     settings = _settings(trio, tmp_path)
     await create_topics(settings)
     answers = sample_answers(scale.events, "trio")
@@ -113,8 +108,8 @@ async def _configure(settings: Settings, topic: str, **changes: str) -> None:
 
 
 async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_others_go_on(
-    kafka: EmbeddedKafka, tmp_path: Path, report
-) -> None:
+    kafka, tmp_path, report
+):
     settings = _settings(kafka, tmp_path)
     topics = Topics(settings.kafka.topic_prefix)
     await create_topics(settings)
@@ -139,9 +134,7 @@ async def test_verdicts_that_their_topic_refuses_become_dead_letters_and_the_oth
     report(ledger, answers, faults=1)
 
 
-async def test_an_output_topic_that_is_gone_stops_the_worker_until_it_is_back(
-    kafka: EmbeddedKafka, tmp_path: Path, report
-) -> None:
+async def test_an_output_topic_that_is_gone_stops_the_worker_until_it_is_back(kafka, tmp_path, report):
     settings = _settings(kafka, tmp_path)
     topics = Topics(settings.kafka.topic_prefix)
     await create_topics(settings)

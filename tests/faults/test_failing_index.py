@@ -13,7 +13,6 @@ from schemas.records import ChatbotAnswer, Verdict
 from streams.kafka.topics import Topics
 from streams.observability.failures import EXIT_SOFTWARE
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.chatbot import Chatbot
 from tests.support.documents import numbered_documents, sample_documents
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
@@ -106,8 +105,8 @@ def _lay_garbage(index: Path) -> None:
 
 
 async def test_an_index_deleted_and_damaged_again_and_again_comes_back_and_holds_nothing_up(
-    searching: Settings, topics: Topics, tmp_path: Path, scale: Scale, report
-) -> None:
+    searching, topics, tmp_path, scale, report
+):
     index, rounds = index_folder(tmp_path), max(1, scale.kills // 3)
     documents = [*sample_documents(), *numbered_documents(rounds)]
     answers, asked = _three_ways(scale.events // 4, "harm"), list[ChatbotAnswer]()
@@ -146,8 +145,8 @@ def _limit_files(process: psutil.Process, size: int) -> None:
 
 
 async def test_an_index_that_cannot_be_written_holds_up_only_what_needs_it(
-    searching: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+    searching, topics, tmp_path, report
+):
     index, documents = index_folder(tmp_path), sample_documents()
     answers = _three_ways(30, "unwritable")
     await produce(searching.kafka, topics.documents, documents)
@@ -171,8 +170,8 @@ async def test_an_index_that_cannot_be_written_holds_up_only_what_needs_it(
 
 
 async def test_a_disk_too_full_for_the_store_ends_the_worker_and_for_prepared_documents_does_not(
-    searching: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+    searching, topics, tmp_path, report
+):
     answers = by_id(sample_answers(20, "disk", conversation_length=1), "named")
     needed = {document_id for answer in answers for document_id in answer.document_ids}
     with Supervised(Worker(changed(searching, retrieval={"embedder": "none"}), tmp_path)) as supervised:
@@ -215,8 +214,8 @@ def _embedding_process(worker: Worker) -> psutil.Process:
 
 
 async def test_an_embedding_process_and_a_worker_killed_in_mid_build_go_on_from_where_they_were(
-    searching: Settings, topics: Topics, tmp_path: Path, scale: Scale, report
-) -> None:
+    searching, topics, tmp_path, scale, report
+):
     count = 200 * max(1, scale.kills // 3)
     answers = _three_ways(30, "build")
     await produce(searching.kafka, topics.documents, [*sample_documents(), *numbered_documents(count)])

@@ -10,7 +10,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from schemas import Codec
 from schemas.records import ChatbotAnswer, Verdict
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.faults.conftest import SCALE_VARIABLE, Scale
+from tests.faults.conftest import SCALE_VARIABLE
 from tests.support.chatbot import Chatbot
 from tests.support.doubtful_answers import doubtful_answers, judge, with_judge, word_of
 from tests.support.ledger import Ledger, outgoing, read_until_repeated, read_until_settled, sample_answers
@@ -137,8 +136,8 @@ async def _seconds_to_verdicts(settings: Settings, topics: Topics, ledger: Ledge
 
 
 async def test_a_judge_that_fails_in_every_way_for_a_while_under_kills_loses_and_sends_nothing(
-    judging: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path, scale: Scale, report
-) -> None:
+    judging, topics, endpoint, tmp_path, scale, report
+):
     outage = scale.outage_seconds / 10
     seconds = len(FAULTS) * 1.5 * outage
     rate = scale.events_per_second / 2
@@ -178,14 +177,8 @@ async def test_a_judge_that_fails_in_every_way_for_a_while_under_kills_loses_and
 
 @pytest.mark.parametrize("fault", list(FAULTS) if _IS_LONG else ["frozen"])
 async def test_a_judge_that_fails_all_the_time_holds_up_nobody(
-    fault: str,
-    judging: Settings,
-    topics: Topics,
-    endpoint: LlmEndpoint,
-    tmp_path: Path,
-    scale: Scale,
-    report,
-) -> None:
+    fault, judging, topics, endpoint, tmp_path, scale, report
+):
     FAULTS[fault](endpoint)
     doubtful = doubtful_answers(scale.events // 4, fault, conversation_length=3)
     clear = sample_answers(scale.events // 8, "clear")

@@ -11,7 +11,6 @@ from streams.embedded import EmbeddedKafka
 from streams.kafka.topics import create_topics
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.chatbot import Chatbot
 from tests.support.commands import truthgate, variables
@@ -46,9 +45,7 @@ def _behind(proxy: TcpProxy, direct: Settings) -> Settings:
     )
 
 
-async def test_a_slow_connection_delays_verdicts_and_loses_none(
-    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
-) -> None:
+async def test_a_slow_connection_delays_verdicts_and_loses_none(proxy, direct, tmp_path, scale, report):
     answers = sample_answers(scale.events, "slow")
     with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
         supervised.worker.wait_ready()
@@ -62,8 +59,8 @@ async def test_a_slow_connection_delays_verdicts_and_loses_none(
 
 
 async def test_a_connection_cut_in_mid_request_again_and_again_loses_nothing(
-    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
-) -> None:
+    proxy, direct, tmp_path, scale, report
+):
     answers = sample_answers(scale.events, "cut")
     cuts = 4 * scale.kills
     with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
@@ -80,8 +77,8 @@ async def test_a_connection_cut_in_mid_request_again_and_again_loses_nothing(
 
 
 async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer(
-    proxy: TcpProxy, direct: Settings, tmp_path: Path, scale: Scale, report
-) -> None:
+    proxy, direct, tmp_path, scale, report
+):
     answers = sample_answers(scale.events, "half")
     with Supervised(Worker(_behind(proxy, direct), tmp_path)) as supervised:
         supervised.worker.wait_ready()
@@ -98,9 +95,7 @@ async def test_a_half_open_connection_does_not_hang_the_worker_or_lose_an_answer
 
 
 @pytest.mark.parametrize("process", [Worker, Server])
-async def test_a_verdict_that_the_client_was_refused_is_not_published_later(
-    process: type[Worker], proxy: TcpProxy, direct: Settings, tmp_path: Path
-) -> None:
+async def test_a_verdict_that_the_client_was_refused_is_not_published_later(process, proxy, direct, tmp_path):
     first, refused = sendable_answers(2, "refused")
     serving = sending(changed(_behind(proxy, direct), web={"verdicts": {"anonymous": True, "publish": True}}))
     with process(serving, tmp_path) as running:

@@ -17,7 +17,6 @@ from streams.embedded import EmbeddedKafka
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.commands import clean_environment, command, variables
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
@@ -76,8 +75,8 @@ async def _seconds(number: int) -> AsyncIterator[int]:
 
 
 async def test_a_frozen_broker_makes_a_worker_unready_in_seconds_and_nothing_is_lost(
-    kafka: EmbeddedKafka, settings: Settings, tmp_path: Path, scale: Scale, report, record_property
-) -> None:
+    kafka, settings, tmp_path, scale, report, record_property
+):
     answers = sample_answers(60, "frozen")
     topic, limit = Topics(settings.kafka.topic_prefix).answers, settings.health.kafka_timeout_seconds
     with Supervised(Worker(settings, tmp_path)) as supervised:
@@ -109,8 +108,8 @@ async def test_a_frozen_broker_makes_a_worker_unready_in_seconds_and_nothing_is_
 
 
 async def test_one_frozen_broker_of_three_makes_a_worker_unready_at_most_until_others_take_over(
-    trio: EmbeddedKafka, tmp_path: Path, record_property
-) -> None:
+    trio, tmp_path, record_property
+):
     settings = isolated_settings(trio.bootstrap_servers, tmp_path, unique_prefix())
     await create_topics(settings)
     with Supervised(Worker(changed(settings, scoring={"processes": 1}), tmp_path)) as supervised:
@@ -125,9 +124,7 @@ async def test_one_frozen_broker_of_three_makes_a_worker_unready_at_most_until_o
     assert supervised.exit_codes == []
 
 
-async def test_a_worker_that_gives_up_on_a_frozen_broker_ends_as_unreachable(
-    kafka: EmbeddedKafka, settings: Settings, tmp_path: Path
-) -> None:
+async def test_a_worker_that_gives_up_on_a_frozen_broker_ends_as_unreachable(kafka, settings, tmp_path):
     impatient = {"stall_timeout_seconds": 15, "kafka_timeout_seconds": 3}
     with Worker(changed(settings, health=impatient), tmp_path) as worker:
         worker.wait_ready()
@@ -139,9 +136,7 @@ async def test_a_worker_that_gives_up_on_a_frozen_broker_ends_as_unreachable(
     assert '"reason": "Kafka has not answered for 1' in worker.log
 
 
-async def test_tail_says_once_that_a_frozen_broker_does_not_answer_and_goes_on_when_it_does(
-    kafka: EmbeddedKafka, settings: Settings
-) -> None:
+async def test_tail_says_once_that_a_frozen_broker_does_not_answer_and_goes_on_when_it_does(kafka, settings):
     topic = Topics(settings.kafka.topic_prefix).review
     tail = await asyncio.create_subprocess_exec(
         *command("tail", "--json", "--from-beginning"),

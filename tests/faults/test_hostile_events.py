@@ -1,14 +1,12 @@
 """Slow, poisonous and malformed events: none is lost, and none holds up or takes down the others."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from schemas import Codec
 from streams.delivery import dead_letters
 from streams.kafka.kafka_clients import open_producer
-from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.ledger import Ledger, outgoing, read_until_settled, sample_answers
 from tests.support.records import Outgoing, committed, eventually, produce
@@ -44,8 +42,8 @@ async def _verdicts(settings: Settings, answers) -> Ledger:
 
 
 async def test_a_slow_event_at_the_head_is_not_committed_past_and_survives_a_kill(
-    quick: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+    quick, topics, tmp_path, report
+):
     slow, others = _slow_and_quick(60, "slow")
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
@@ -66,9 +64,7 @@ async def test_a_slow_event_at_the_head_is_not_committed_past_and_survives_a_kil
     report(ledger, [slow, *others], kills=1, faults=1)
 
 
-async def test_a_poison_message_behind_a_slow_one_costs_neither(
-    quick: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+async def test_a_poison_message_behind_a_slow_one_costs_neither(quick, topics, tmp_path, report):
     slow, others = _slow_and_quick(4, "poison")
     records = [
         outgoing(slow, Codec(), 0),
@@ -87,8 +83,8 @@ async def test_a_poison_message_behind_a_slow_one_costs_neither(
 
 
 async def test_malformed_values_become_dead_letters_with_their_bytes_and_reasons(
-    quick: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+    quick, topics, tmp_path, report
+):
     good = sample_answers(20, "good")
     whole = Codec().encode(good[0])
     bad = {
@@ -128,8 +124,8 @@ def _with_codec(answer) -> Outgoing:
 
 
 async def test_a_value_too_large_for_the_dead_letters_is_buried_without_it_and_the_others_go_on(
-    quick: Settings, topics: Topics, tmp_path: Path, report
-) -> None:
+    quick, topics, tmp_path, report
+):
     good = sample_answers(3, "bomb")
     value = b"a" * 6_000_000
     with Worker(quick, tmp_path) as worker:
@@ -154,9 +150,7 @@ def _is_in_work(worker: Worker) -> bool:
     return {"truthgate_answers_total 1.0", "truthgate_answers_in_flight 1.0"} <= set(lines)
 
 
-async def test_an_answer_with_a_document_that_comes_late_is_judged_on_it(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_an_answer_with_a_document_that_comes_late_is_judged_on_it(quick, topics, tmp_path):
     from tests.support.documents import sample_documents  # noqa: PLC0415
 
     answer = replace(

@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from schemas import Codec
 from schemas.records import ChatbotAnswer
 from streams.kafka.topics import Topics, create_topics
 from streams.settings import Settings
-from tests.faults.conftest import Scale
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
 from tests.support.rates import PublishedRates, until_exact, with_rates
 from tests.support.records import end_offsets, eventually, produce
@@ -115,9 +113,7 @@ async def quick(settings: Settings) -> Settings:
     )
 
 
-async def test_windows_are_exact_through_many_kills(
-    quick: Settings, tmp_path: Path, scale: Scale, report
-) -> None:
+async def test_windows_are_exact_through_many_kills(quick, tmp_path, scale, report):
     """Three of four processes do not score, to be up soon: what both kinds judge has two decisions."""
     answers = _log()
     scoring = Worker(quick, tmp_path)
@@ -127,7 +123,7 @@ async def test_windows_are_exact_through_many_kills(
     with scoring:
         # In any case scored by the last one: what comes is late, and some of it is there already.
         await _publish(quick, answers[: 2 * _LAST])
-        ledger = await read_until_settled(quick, answers)
+        ledger = await read_until_settled(quick, answers, deadline=300)
         published = await until_exact(quick, 120)
     assert _counted(published) == _expected(answers)
     assert sum(state.scored for state in published.final.values()) > 0

@@ -7,7 +7,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -63,9 +62,7 @@ def shipped(settings: Settings, seconds: float) -> Settings:
 
 
 @pytest.mark.timeout(6 * 3600)
-async def test_under_a_steady_load_nothing_is_lost_and_memory_stops_growing(
-    shipped: Settings, tmp_path: Path, seconds: float, tell: Tell
-) -> None:
+async def test_under_a_steady_load_nothing_is_lost_and_memory_stops_growing(shipped, tmp_path, seconds, tell):
     rate = float(os.environ.get(_RATE_VARIABLE, _PER_SECOND))
     await create_topics(shipped)
     await produce(shipped.kafka, Topics(shipped.kafka.topic_prefix).documents, sample_documents())

@@ -57,8 +57,8 @@ def _decided(ledger: Ledger, run: str) -> set[tuple[str, str]]:
 
 
 async def test_a_worker_that_cannot_read_the_pauses_at_its_start_judges_nothing_until_it_can(
-    trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
-) -> None:
+    trio, settings, tmp_path, report
+):
     record = pause_record(a_pause())
     topic = Topics(settings.kafka.topic_prefix).controls
     await produce(settings.kafka, topic, [Outgoing(record.value, record.key)])
@@ -77,8 +77,8 @@ async def test_a_worker_that_cannot_read_the_pauses_at_its_start_judges_nothing_
 
 
 async def test_a_worker_that_cannot_read_the_pauses_any_more_sends_nothing_until_it_can(
-    trio: EmbeddedKafka, settings: Settings, tmp_path: Path, report
-) -> None:
+    trio, settings, tmp_path, report
+):
     with Supervised(Worker(settings, tmp_path)) as supervised:
         supervised.worker.wait_ready()
         before = await _publish(settings, "before")

@@ -1,21 +1,17 @@
 """Headers and schemas of what a real worker publishes are those of the AsyncAPI document."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
 from docs.generate.contract.asyncapi import asyncapi_document
 from schemas import ChatbotAnswer, Codec
 from streams.kafka.topics import Topics, create_topics
-from streams.settings import Settings
 from tests.support.records import consume_count, produce
 from tests.support.workers import Worker, changed
 
 
-async def test_what_a_worker_publishes_is_as_the_asyncapi_document_says(
-    settings: Settings, tmp_path: Path
-) -> None:
+async def test_what_a_worker_publishes_is_as_the_asyncapi_document_says(settings, tmp_path):
     counted = changed(settings, rates={"enabled": True}, scoring={"processes": 1})
     await create_topics(counted)
     topics = Topics(settings.kafka.topic_prefix)

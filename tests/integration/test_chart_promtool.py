@@ -19,11 +19,11 @@ def _written(values: Path | Mapping[str, Any], folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["monitoring", "pod-monitor"])
-def test_promtool_finds_no_fault_with_the_rules_of_the_chart(name: str, tmp_path: Path) -> None:
+def test_promtool_finds_no_fault_with_the_rules_of_the_chart(name, tmp_path):
     assert "rules found" in check(_written(feature(name), tmp_path))
 
 
-def test_an_alert_of_the_chart_fires_for_its_own_release_alone(tmp_path: Path) -> None:
+def test_an_alert_of_the_chart_fires_for_its_own_release_alone(tmp_path):
     rules = _written({**MINIMUM, "prometheusRule": {"enabled": True}}, tmp_path)
     absent = "TruthgateWorkersAbsent"
     green = {'up{job="green-truthgate", instance="a"}': "1x20"}

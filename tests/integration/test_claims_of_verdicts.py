@@ -16,7 +16,6 @@ from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topics import Topics, create_topics, message_limits
 from streams.pipeline.context import ResolvedContext
 from streams.pipeline.verdict import make_verdict
-from streams.settings import Settings
 from tests.support.claims import astray, claim_of, source_of
 from tests.support.commands import truthgate, variables
 from tests.support.records import consume_all, produce
@@ -46,9 +45,7 @@ def verdict_of(*claims: CheckedClaim) -> Verdict:
     return make_verdict(answer, assessment, PolicyDecision(Decision.BLOCKED, (), "p1"), context, NOW)
 
 
-async def test_a_verdict_with_claims_comes_through_whole_in_all_three_encodings(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_verdict_with_claims_comes_through_whole_in_all_three_encodings(settings, topics):
     verdict = verdict_of(*CLAIMS)
     async with served(SmallRegistry()) as url:
         registered = Codec(url)
@@ -78,9 +75,7 @@ async def test_a_verdict_with_claims_comes_through_whole_in_all_three_encodings(
     assert "\x1b" not in shown.stdout
 
 
-async def test_a_verdict_with_ever_so_many_claims_is_taken_by_topics_for_the_smallest_answers(
-    settings: Settings,
-) -> None:
+async def test_a_verdict_with_ever_so_many_claims_is_taken_by_topics_for_the_smallest_answers(settings):
     small = changed(settings, encoding={"max_value_bytes": 1024})
     await create_topics(small)
     topic = Topics(small.kafka.topic_prefix).blocked

@@ -8,7 +8,6 @@ from typing import Any, cast
 import pytest
 
 from schemas import Codec, Verdict, to_json
-from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
 from tests.support.pages import blocked_verdict
@@ -23,9 +22,7 @@ def verdict(number: int, ago: timedelta = timedelta(), **values: object) -> Verd
     return replace(made, **{"produced_at": NOW - ago, "scored_at": NOW - ago, **values})
 
 
-async def test_tail_shows_those_that_are_chosen_and_ends_where_it_is_to(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_tail_shows_those_that_are_chosen_and_ends_where_it_is_to(settings, topics):
     hour = timedelta(hours=1)
     blocked = [
         verdict(1, 3 * hour),
@@ -61,8 +58,8 @@ def explained(settings: Settings, *arguments: str) -> dict[str, Any]:
 
 
 async def test_a_verdict_is_explained_with_its_place_trace_and_repeats_however_far_back_it_stands(
-    settings: Settings, topics: Topics
-) -> None:
+    settings, topics
+):
     trace = (("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01"),)
     blocked, review = verdict(1), verdict(1, decision="review", reasons=("sending_paused",))
     mention = verdict(2, question="What of a-1?")
@@ -84,7 +81,7 @@ async def test_a_verdict_is_explained_with_its_place_trace_and_repeats_however_f
 
 
 @pytest.mark.usefixtures("topics")
-def test_a_verdict_that_is_not_there_is_exit_code_1_and_kafka_that_is_away_3(settings: Settings) -> None:
+def test_a_verdict_that_is_not_there_is_exit_code_1_and_kafka_that_is_away_3(settings):
     missing = truthgate("explain", "a-9", environment=variables(settings))
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr == "truthgate: no verdict a-9 in the verdict topics\n"

@@ -33,7 +33,7 @@ def answer_line(index: int, **more: object) -> str:
     return json.dumps(line | more)
 
 
-def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settings) -> None:
+def test_topics_are_missing_then_created_then_as_they_should_be(settings):
     environment, topics = variables(settings), Topics()
     missing = truthgate("topics", "check", environment=environment)
     needed = len((*topics.all, *topics.rate_topics))
@@ -50,7 +50,7 @@ def test_topics_are_missing_then_created_then_as_they_should_be(settings: Settin
     assert {topic["has"]["partitions"] for topic in told["topics"]} == {1, settings.topics.partitions}
 
 
-def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, topics: Topics) -> None:
+def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings, topics):
     there = settings.topics.partitions
     more = variables(settings) | {"TRUTHGATE_TOPICS__PARTITIONS": str(there + 1)}
     done = truthgate("topics", "create", environment=more)
@@ -62,7 +62,7 @@ def test_a_topic_that_falls_short_is_told_with_exit_code_2(settings: Settings, t
     assert f"  partitions                      at least  {there + 1}   (has {there})\n" in checked.stdout
 
 
-def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings) -> None:
+def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings):
     done = truthgate("worker", environment={**variables(settings), "TRUTHGATE_LOG__FORMAT": "console"})
     assert done.returncode == 2
     first, last = done.stderr.splitlines()
@@ -72,8 +72,8 @@ def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings: Settings
 
 
 async def test_replay_sends_good_lines_in_order_within_a_conversation_and_names_bad_ones(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     file = tmp_path / "chats.jsonl"
     lines = [answer_line(index) for index in range(200)]
     file.write_text("\n".join([*lines[:50], "broken", *lines[50:]]))
@@ -93,9 +93,7 @@ async def test_replay_sends_good_lines_in_order_within_a_conversation_and_names_
     assert {"ce_source", "content-type"} <= headers.keys()
 
 
-async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(settings, topics, tmp_path):
     file = tmp_path / "chats.jsonl"
     large = answer_line(1, metadata={"x": "y" * 3_000_000})
     file.write_text("\n".join([answer_line(0), large, answer_line(2)]))
@@ -105,8 +103,8 @@ async def test_an_answer_too_large_for_the_topic_is_named_and_the_rest_is_sent(
 
 
 async def test_replay_at_recorded_pace_needs_times_of_which_the_earliest_possible_is_one(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     file = tmp_path / "chats.jsonl"
     timed = [answer_line(i, produced_at=f"1970-01-01T00:00:{i:02}Z") for i in range(3)]
     file.write_text("\n".join([*timed, answer_line(9)]))
@@ -116,8 +114,8 @@ async def test_replay_at_recorded_pace_needs_times_of_which_the_earliest_possibl
 
 
 async def test_documents_come_from_lines_and_folders_and_are_deleted_by_tombstones(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     lines = tmp_path / "documents.jsonl"
     lines.write_text(
         json.dumps({"document_id": "d-1", "language": "en", "title": "One", "text": "Text."}) + "\n{}"
@@ -161,9 +159,7 @@ def published(settings: Settings) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("topics")
-def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
-    settings: Settings, help_pages: Path
-) -> None:
+def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(settings, help_pages):
     environment = variables(settings)
     assert published(settings) == {}
     both = ("publish-documents", help_pages, "--language", "nl", "--language", "en", "--prune")
@@ -190,9 +186,7 @@ def test_pages_of_two_languages_are_published_in_one_go_listed_shown_and_pruned(
 
 
 @pytest.mark.usefixtures("topics")
-def test_a_page_is_sent_in_reply_to_its_title_while_it_is_published_with_the_mark(
-    settings: Settings, tmp_path: Path
-) -> None:
+def test_a_page_is_sent_in_reply_to_its_title_while_it_is_published_with_the_mark(settings, tmp_path):
     environment = variables(settings)
     folder, answers = tmp_path / "help", tmp_path / "answers.jsonl"
     folder.mkdir()
@@ -224,9 +218,7 @@ def test_a_page_is_sent_in_reply_to_its_title_while_it_is_published_with_the_mar
 
 
 @pytest.mark.usefixtures("topics")
-def test_nothing_is_pruned_where_a_page_is_bad_nor_what_is_not_under_the_prefix(
-    settings: Settings, help_pages: Path
-) -> None:
+def test_nothing_is_pruned_where_a_page_is_bad_nor_what_is_not_under_the_prefix(settings, help_pages):
     environment = variables(settings)
     for name in ("en", "nl"):
         of_one = ("publish-documents", help_pages / name, "--language", name, "--id-prefix", f"{name}/")
@@ -241,7 +233,7 @@ def test_nothing_is_pruned_where_a_page_is_bad_nor_what_is_not_under_the_prefix(
 
 
 @pytest.mark.usefixtures("topics")
-def test_a_translation_does_not_take_the_place_of_its_original(settings: Settings, help_pages: Path) -> None:
+def test_a_translation_does_not_take_the_place_of_its_original(settings, help_pages):
     environment = variables(settings)
     (help_pages / "nl" / "invoice.md").write_text("# Factuur")
     english = ("publish-documents", help_pages / "en", "--language", "en")
@@ -257,8 +249,8 @@ def test_a_translation_does_not_take_the_place_of_its_original(settings: Setting
 
 @pytest.mark.usefixtures("topics")
 def test_lines_in_no_language_are_refused_and_the_deployment_s_documents_can_be_scored_against(
-    settings: Settings, tmp_path: Path
-) -> None:
+    settings, tmp_path
+):
     environment = variables(settings)
     documents, answers = tmp_path / "documents.jsonl", tmp_path / "answers.jsonl"
     line = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
@@ -273,9 +265,7 @@ def test_lines_in_no_language_are_refused_and_the_deployment_s_documents_can_be_
     assert json.loads(scored.stdout)["context_ids"] == ["d-1"]
 
 
-async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(settings, topics):
     one_partition = [Outgoing(value, partition=0) for value in (b"\x00nonsense", Codec().encode(VERDICT))]
     await produce(settings.kafka, topics.blocked, one_partition)
     await produce(settings.kafka, topics.review, [b"", Codec().encode(replace(VERDICT, decision="review"))])
@@ -291,7 +281,7 @@ async def test_tail_shows_verdicts_and_passes_over_what_it_cannot_read(
     assert "cannot be decoded" in chosen.stderr
 
 
-async def test_tail_shows_pauses_and_their_changes(settings: Settings, topics: Topics) -> None:
+async def test_tail_shows_pauses_and_their_changes(settings, topics):
     await produce(settings.kafka, topics.controls, [current(a_pause("instruction")), current(a_pause())])
     await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
     done = truthgate("tail", "--from-beginning", "-n", "1", "--json", environment=variables(settings))
@@ -300,9 +290,7 @@ async def test_tail_shows_pauses_and_their_changes(settings: Settings, topics: T
     assert "by anna: wrong prices" in done.stderr
 
 
-async def test_tail_since_a_while_ago_shows_no_pause_that_is_over_as_news(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_tail_since_a_while_ago_shows_no_pause_that_is_over_as_news(settings, topics):
     over = [current(a_pause("instruction")), current(resumed(a_pause("instruction")))]
     await produce(settings.kafka, topics.controls, [*over, current(a_pause("binary"))])
     await produce(settings.kafka, topics.blocked, [Codec().encode(VERDICT)])
@@ -329,9 +317,7 @@ async def test_tail_since_a_while_ago_shows_no_pause_that_is_over_as_news(
         (["documents", "list"], "documents"),
     ],
 )
-def test_a_topic_that_is_not_there_is_one_line_with_what_to_do(
-    settings: Settings, tmp_path: Path, arguments: list[str], topic: str
-) -> None:
+def test_a_topic_that_is_not_there_is_one_line_with_what_to_do(settings, tmp_path, arguments, topic):
     lines = tmp_path / "lines.jsonl"
     lines.write_text(answer_line(1))
     done = truthgate(
@@ -363,7 +349,7 @@ async def letters(settings: Settings, topics: Topics) -> None:
 
 
 @pytest.mark.usefixtures("letters")
-def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
+def test_dead_letters_are_listed_with_their_reasons(settings):
     environment = variables(settings)
     listed = truthgate("dead-letters", "list", "--json", environment=environment)
     assert (listed.returncode, listed.stderr) == (0, "")
@@ -394,9 +380,7 @@ def test_dead_letters_are_listed_with_their_reasons(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("letters")
-async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_dead_letters_are_sent_again_as_they_came_and_only_once(settings, topics):
     environment = variables(settings)
     dry = truthgate("dead-letters", "replay", "--dry-run", environment=environment)
     assert f"4 dead letters would be sent to {topics.answers}" in dry.stderr
@@ -426,9 +410,7 @@ async def test_dead_letters_are_sent_again_as_they_came_and_only_once(
 
 
 @pytest.mark.usefixtures("letters")
-def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_before_is_not(
-    settings: Settings,
-) -> None:
+def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_before_is_not(settings):
     environment = variables(settings)
     named = ("--at", "0:4", "--at", "9:1", "--at", "0:1")
     some = truthgate("dead-letters", "replay", *named, environment=environment)
@@ -442,9 +424,7 @@ def test_a_named_place_without_a_letter_is_bad_input_and_one_that_was_sent_befor
 
 
 @pytest.mark.usefixtures("letters")
-async def test_discarded_letters_are_neither_listed_nor_sent_again(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_discarded_letters_are_neither_listed_nor_sent_again(settings, topics):
     environment = variables(settings)
     assert await count_waiting(settings.kafka) == 4
     unnamed = truthgate("dead-letters", "discard", environment=environment)
@@ -465,9 +445,7 @@ async def test_discarded_letters_are_neither_listed_nor_sent_again(
     assert len(await consume_all(settings.kafka, topics.answers)) == 3
 
 
-async def test_what_fails_for_the_same_reason_twice_is_left_alone_unless_asked_for(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_what_fails_for_the_same_reason_twice_is_left_alone_unless_asked_for(settings, topics):
     environment = variables(settings)
     twice = dead("decode", b"bad")
     again = replace(twice, headers=(*twice.headers, ("dlq.repeated", b"1")))
@@ -508,9 +486,7 @@ async def document_letters(settings: Settings, topics: Topics) -> None:
 
 
 @pytest.mark.usefixtures("document_letters")
-def test_letters_of_many_workers_about_one_document_are_listed_once_with_their_count(
-    settings: Settings,
-) -> None:
+def test_letters_of_many_workers_about_one_document_are_listed_once_with_their_count(settings):
     listed = truthgate("dead-letters", "list", "--json", environment=variables(settings))
     found = [json.loads(line) for line in listed.stdout.splitlines()]
     assert {each["original"]: each["letters"] for each in found} == {":": 1, "0:0": 3, "0:1": 3, "0:2": 3}
@@ -520,9 +496,7 @@ def test_letters_of_many_workers_about_one_document_are_listed_once_with_their_c
 
 
 @pytest.mark.usefixtures("document_letters")
-async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_newer_one(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_bad_documents_are_sent_again_only_when_asked_and_never_over_a_newer_one(settings, topics):
     environment = variables(settings)
     default = truthgate("dead-letters", "replay", environment=environment)
     assert default.returncode == 0

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ DEADLINE_SECONDS = 300.0
 
 
 @pytest.mark.timeout(DEADLINE_SECONDS)
-def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tmp_path: Path) -> None:
+def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tmp_path):
     demo = subprocess.run(
         [sys.executable, "-m", "tests.support.demo_judge", "--rate", "0", "--port", "0"],
         stdin=subprocess.DEVNULL,
@@ -36,7 +35,7 @@ def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_demo_that_is_to_ask_and_is_told_nobody_is_one_line_and_wrong_usage() -> None:
+def test_a_demo_that_is_to_ask_and_is_told_nobody_is_one_line_and_wrong_usage():
     done = truthgate("demo", "--judges")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "truthgate: --judges: no language model is configured (set judges.endpoints)\n"

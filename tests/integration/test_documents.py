@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -100,9 +99,7 @@ async def moment() -> datetime:
     return now
 
 
-async def test_documents_from_before_and_after_the_start_are_there(
-    publish: Publish, following: Following
-) -> None:
+async def test_documents_from_before_and_after_the_start_are_there(publish, following):
     await publish([outgoing(f"d{n}", f"text {n}") for n in range(30)])
     async with following() as follower:
         assert follower.documents == 30
@@ -114,12 +111,12 @@ async def test_documents_from_before_and_after_the_start_are_there(
         assert follower.bad_documents == 0
 
 
-async def test_an_empty_topic_is_caught_up_with_at_once(topics: Topics, following: Following) -> None:
+async def test_an_empty_topic_is_caught_up_with_at_once(topics, following):
     async with following() as follower:
         assert follower.documents == 0
 
 
-async def test_the_copy_of_an_idle_topic_does_not_get_stale(publish: Publish, following: Following) -> None:
+async def test_the_copy_of_an_idle_topic_does_not_get_stale(publish, following):
     ahead = 0.0
     await publish([outgoing("a", "text")])
     async with following(clock=lambda: time.time() + ahead, check_interval=0.1) as follower:
@@ -128,7 +125,7 @@ async def test_the_copy_of_an_idle_topic_does_not_get_stale(publish: Publish, fo
         assert follower.records_read == 1
 
 
-async def test_an_update_wins_and_a_tombstone_deletes(publish: Publish, following: Following) -> None:
+async def test_an_update_wins_and_a_tombstone_deletes(publish, following):
     await publish([outgoing("a", "old"), outgoing("b", "b"), outgoing("a", "new"), tombstone("b")])
     async with following() as follower:
         assert await text_of(follower, "a") == "new"
@@ -143,8 +140,8 @@ def text_in(follower: DocumentFollower, version: str, produced_at: datetime) -> 
 
 
 async def test_an_update_and_a_tombstone_take_effect_at_once_and_for_answers_from_after_them_only(
-    publish: Publish, following: Following
-) -> None:
+    publish, following
+):
     await publish([outgoing("a", "old")])
     after_old = await moment()
     async with following() as follower:
@@ -168,8 +165,8 @@ async def test_an_update_and_a_tombstone_take_effect_at_once_and_for_answers_fro
 
 
 async def test_a_tombstone_between_answer_and_judgement_does_not_take_the_document_from_the_answer(
-    publish: Publish, following: Following
-) -> None:
+    publish, following
+):
     await publish([outgoing("a", "text")])
     before = ChatbotAnswer("before", "c", "How?", "So.", await moment(), document_ids=("a",))
     async with following() as follower:
@@ -185,9 +182,7 @@ async def test_a_tombstone_between_answer_and_judgement_does_not_take_the_docume
         assert (gone.missing_ids, gone.degraded) == (("a",), (Reason.CONTEXT_MISSING,))
 
 
-async def test_the_same_document_twice_is_one_version(
-    publish: Publish, following: Following, settings: Settings
-) -> None:
+async def test_the_same_document_twice_is_one_version(publish, following, settings):
     await publish([outgoing("a", "text")])
     async with following() as follower:
         await publish([outgoing("a", "text")])
@@ -201,9 +196,7 @@ async def test_the_same_document_twice_is_one_version(
         assert sum(store.next_offsets.values()) == 2
 
 
-async def test_superseded_versions_are_forgotten_after_their_time(
-    publish: Publish, following: Following, settings: Settings
-) -> None:
+async def test_superseded_versions_are_forgotten_after_their_time(publish, following, settings):
     await publish([outgoing("a", "old")])
     after_old = await moment()
     await publish([outgoing("a", "new")])
@@ -226,7 +219,7 @@ def _text_now(follower: DocumentFollower, produced_at: datetime) -> str:
     return found.document.text
 
 
-async def test_a_restart_reads_on_without_reading_again(publish: Publish, following: Following) -> None:
+async def test_a_restart_reads_on_without_reading_again(publish, following):
     await publish([outgoing(f"d{n}", "text") for n in range(20)])
     async with following() as follower:
         assert follower.records_read == 20
@@ -241,9 +234,7 @@ async def test_a_restart_reads_on_without_reading_again(publish: Publish, follow
 
 
 @pytest.mark.parametrize("damage", ["deleted", "corrupted"])
-async def test_a_lost_store_is_built_anew(
-    damage: str, publish: Publish, following: Following, settings: Settings
-) -> None:
+async def test_a_lost_store_is_built_anew(damage, publish, following, settings):
     await publish([outgoing(f"d{n}", "text" * 1000) for n in range(10)])
     async with following() as follower:
         assert follower.documents == 10
@@ -270,8 +261,8 @@ async def _is_created(admin: Any, topic: str) -> bool:
 
 
 async def test_a_topic_that_was_recreated_meanwhile_is_read_from_its_beginning(
-    publish: Publish, following: Following, settings: Settings, topics: Topics
-) -> None:
+    publish, following, settings, topics
+):
     await publish([outgoing("old", "text", partition=0)])
     async with following() as follower:
         assert follower.documents == 1
@@ -283,9 +274,7 @@ async def test_a_topic_that_was_recreated_meanwhile_is_read_from_its_beginning(
         assert (follower.documents, follower.records_read) == (5, 5)
 
 
-async def test_a_topic_that_is_recreated_under_way_ends_the_follower(
-    publish: Publish, following: Following, settings: Settings, topics: Topics
-) -> None:
+async def test_a_topic_that_is_recreated_under_way_ends_the_follower(publish, following, settings, topics):
     await publish([outgoing("old", "text")])
     async with following(check_interval=0.2) as follower:
         await _recreate(settings, topics.documents)
@@ -294,9 +283,7 @@ async def test_a_topic_that_is_recreated_under_way_ends_the_follower(
         assert await follower.wait_failed() is failure
 
 
-async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
-    publish: Publish, following: Following, settings: Settings
-) -> None:
+async def test_a_document_deleted_during_a_long_absence_does_not_come_back(publish, following, settings):
     absence = MAX_STORE_AGE_SECONDS + 60
     await publish([outgoing("a", "text"), outgoing("b", "text")])
     async with following(clock=lambda: time.time() - absence) as follower:
@@ -306,9 +293,7 @@ async def test_a_document_deleted_during_a_long_absence_does_not_come_back(
         assert follower.records_read == 2
 
 
-async def test_an_idle_follower_keeps_its_store_young(
-    publish: Publish, following: Following, settings: Settings
-) -> None:
+async def test_an_idle_follower_keeps_its_store_young(publish, following, settings):
     late = MAX_STORE_AGE_SECONDS - 60
     now = [time.time() - 2 * late]
     await publish([outgoing("a", "text")])
@@ -330,9 +315,7 @@ def stored_age(settings: Settings, now: float) -> float:
         connection.close()
 
 
-async def test_a_document_that_arrives_during_the_wait_resolves_the_answer(
-    publish: Publish, following: Following
-) -> None:
+async def test_a_document_that_arrives_during_the_wait_resolves_the_answer(publish, following):
     answer = ChatbotAnswer("a", "c", "How?", "So.", WHEN, document_ids=("late", "there"))
     await publish([outgoing("there", "was there")])
     async with following() as follower:
@@ -344,7 +327,7 @@ async def test_a_document_that_arrives_during_the_wait_resolves_the_answer(
             assert resolved.degraded == ()
 
 
-async def test_an_id_that_never_comes_is_missing_after_the_wait(topics: Topics, following: Following) -> None:
+async def test_an_id_that_never_comes_is_missing_after_the_wait(topics, following):
     answer = ChatbotAnswer("a", "c", "How?", "So.", WHEN, document_ids=("never", "ever"))
     async with following() as follower:
         began = time.monotonic()
@@ -354,18 +337,14 @@ async def test_an_id_that_never_comes_is_missing_after_the_wait(topics: Topics, 
         assert resolved.degraded == (Reason.CONTEXT_MISSING,)
 
 
-async def test_a_second_follower_on_the_same_directory_is_refused(
-    topics: Topics, following: Following
-) -> None:
+async def test_a_second_follower_on_the_same_directory_is_refused(topics, following):
     async with following():
         with pytest.raises(InvalidSettings, match=r"documents\.store"):
             async with following():
                 raise AssertionError("two followers share a store")
 
 
-async def test_a_bad_document_is_reported_once_and_stops_nothing(
-    publish: Publish, following: Following
-) -> None:
+async def test_a_bad_document_is_reported_once_and_stops_nothing(publish, following):
     reported: list[BadDocument] = []
 
     async def report(bad: BadDocument) -> None:
@@ -388,9 +367,7 @@ async def test_a_bad_document_is_reported_once_and_stops_nothing(
         assert {document.received.key for document in reported} == {b"a", b"y"}
 
 
-async def test_a_document_whose_language_is_no_code_counts_and_is_told_once_by_its_place(
-    publish: Publish, following: Following
-) -> None:
+async def test_a_document_whose_language_is_no_code_counts_and_is_told_once_by_its_place(publish, following):
     odd = KnowledgeDocument("a", "Klingon", "title", "text", WHEN)
     await publish([Outgoing(CODEC.encode(odd), b"a"), outgoing("b", "text")])
     with capture_logs() as lines:
@@ -403,8 +380,8 @@ async def test_a_document_whose_language_is_no_code_counts_and_is_told_once_by_i
 
 
 async def test_documents_that_could_not_be_read_are_tried_again_only_when_they_are_read_otherwise(
-    publish: Publish, following: Following
-) -> None:
+    publish, following
+):
     document = KnowledgeDocument("b", "nl", "title", "as JSON", WHEN)
     await publish([outgoing("a", "text"), Outgoing(json.dumps(to_json(document)).encode(), b"b")])
     async with following() as follower:
@@ -417,9 +394,7 @@ async def test_documents_that_could_not_be_read_are_tried_again_only_when_they_a
             assert await text_of(follower, "b") == "as JSON"
 
 
-async def test_an_unreadable_document_that_is_published_anew_is_read_on(
-    publish: Publish, following: Following
-) -> None:
+async def test_an_unreadable_document_that_is_published_anew_is_read_on(publish, following):
     await publish([outgoing("a", "text"), Outgoing(b"unreadable", b"b")])
     async with following() as follower:
         assert follower.documents == 1
@@ -428,9 +403,7 @@ async def test_an_unreadable_document_that_is_published_anew_is_read_on(
         assert (follower.records_read, follower.documents) == (1, 2)
 
 
-async def test_the_failure_of_the_report_ends_the_follower_before_the_offset_is_stored(
-    publish: Publish, following: Following
-) -> None:
+async def test_the_failure_of_the_report_ends_the_follower_before_the_offset_is_stored(publish, following):
     async def fail(bad: BadDocument) -> None:
         raise OSError("no dead letters today")
 
@@ -444,8 +417,8 @@ async def test_the_failure_of_the_report_ends_the_follower_before_the_offset_is_
 
 
 async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recognisable_as_the_same(
-    publish: Publish, settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    publish, settings, topics, tmp_path
+):
     nameless = KnowledgeDocument("b", "", "title", "text", WHEN)
     unreadable = Outgoing(b"\xc3\x01not avro at all", b"a", (("ce_id", b"7"),), partition=1)
     await publish([outgoing("good", "text"), unreadable, Outgoing(CODEC.encode(nameless), b"b", partition=2)])
@@ -474,9 +447,7 @@ async def test_each_worker_writes_a_dead_letter_for_a_bad_document_that_is_recog
     assert len({ArchivedLetter.of(letter).record_digest for letter in letters}) == 2
 
 
-async def test_partitions_that_are_added_are_followed(
-    publish: Publish, following: Following, settings: Settings, topics: Topics
-) -> None:
+async def test_partitions_that_are_added_are_followed(publish, following, settings, topics):
     await publish([outgoing("a", "text")])
     async with following(check_interval=0.2) as follower:
         async with open_admin(settings.kafka) as admin:
@@ -494,9 +465,7 @@ async def _publishes_to(publish: Publish, partition: int) -> bool:
     return True
 
 
-async def test_aborted_transactions_leave_no_document_and_no_lag(
-    publish: Publish, following: Following, settings: Settings, topics: Topics
-) -> None:
+async def test_aborted_transactions_leave_no_document_and_no_lag(publish, following, settings, topics):
     await publish([outgoing("a", "committed", partition=0)])
     async with open_producer(settings.kafka, transactional_id=f"{topics.documents}-test") as producer:
         await producer.begin_transaction()
@@ -509,7 +478,7 @@ async def test_aborted_transactions_leave_no_document_and_no_lag(
         assert (follower.records_read, follower.lag) == (0, 0)
 
 
-async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings: Settings, topics: Topics) -> None:
+async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings, topics):
     async with open_consumer(settings.kafka) as consumer:
         client = consumer._client
         now = await describe_topic(client, topics.documents, 10)
@@ -520,7 +489,7 @@ async def test_a_broker_that_tells_no_topic_id_tells_the_rest(settings: Settings
     assert described.partitions == (0, 1, 2)
 
 
-async def test_a_topic_that_is_not_there_is_one_clear_line(following: Following, settings: Settings) -> None:
+async def test_a_topic_that_is_not_there_is_one_clear_line(following, settings):
     with pytest.raises(DocumentsLost, match=r"does not exist; `truthgate topics create` creates it$"):
         async with following():
             raise AssertionError("followed a topic that does not exist")

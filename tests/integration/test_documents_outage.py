@@ -37,9 +37,7 @@ async def publish(settings: Settings, document_id: str) -> None:
 
 
 @pytest.mark.timeout(180)
-async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
-    kafka: EmbeddedKafka, settings: Settings
-) -> None:
+async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(kafka, settings):
     away = 0.0
     clock = asyncio.get_running_loop().time
     store = DocumentStore(settings.documents.store, clock=lambda: clock() + away)
@@ -76,9 +74,7 @@ async def test_a_follower_survives_an_outage_and_ends_when_it_lasts_too_long(
 
 
 @pytest.mark.timeout(120)
-async def test_a_start_without_a_broker_is_one_clear_error_in_time(
-    kafka: EmbeddedKafka, settings: Settings
-) -> None:
+async def test_a_start_without_a_broker_is_one_clear_error_in_time(kafka, settings):
     await asyncio.to_thread(kafka.brokers[0].stop)
     store = DocumentStore(settings.documents.store)
     try:

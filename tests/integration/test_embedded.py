@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from aiokafka.admin import NewTopic
@@ -54,7 +53,7 @@ def _pid(kafka: EmbeddedKafka, index: int = 0) -> int:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_stopping_leaves_no_process_and_no_temporary_folder(tmp_path: Path, kept: bool) -> None:
+def test_stopping_leaves_no_process_and_no_temporary_folder(tmp_path, kept):
     with EmbeddedKafka(data_dir=tmp_path if kept else None) as kafka:
         pid, folder = _pid(kafka), kafka.brokers[0].log_file.parent
         assert _descendants(pid) >= {pid}
@@ -63,7 +62,7 @@ def test_stopping_leaves_no_process_and_no_temporary_folder(tmp_path: Path, kept
 
 
 @pytest.mark.parametrize("state", ["running", "paused"])
-def test_no_broker_outlives_a_parent_that_is_killed(tmp_path: Path, state: str) -> None:
+def test_no_broker_outlives_a_parent_that_is_killed(tmp_path, state):
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, state],
         stdout=subprocess.PIPE,
@@ -79,7 +78,7 @@ def test_no_broker_outlives_a_parent_that_is_killed(tmp_path: Path, state: str) 
     _wait(lambda: not _descendants(pid), "the broker dies with its parent")
 
 
-async def test_data_survives_every_way_of_going_down(tmp_path: Path) -> None:
+async def test_data_survives_every_way_of_going_down(tmp_path):
     """Stopped, killed, and opened again by another instance: what was acknowledged is there."""
     with EmbeddedKafka(data_dir=tmp_path) as kafka:
         address, settings = kafka.bootstrap_servers, _settings(kafka)
@@ -99,7 +98,7 @@ async def test_data_survives_every_way_of_going_down(tmp_path: Path) -> None:
     assert [record.value for record in records] == [b"one", b"two", b"three"]
 
 
-async def test_three_brokers_go_on_without_one_of_them() -> None:
+async def test_three_brokers_go_on_without_one_of_them():
     with EmbeddedKafka(3) as kafka:
         settings = _settings(kafka)
         async with open_admin(settings) as admin:
@@ -114,7 +113,7 @@ async def test_three_brokers_go_on_without_one_of_them() -> None:
     assert values == {b"without 0", b"without 1", b"without 2"}
 
 
-async def test_a_paused_broker_answers_again_when_resumed() -> None:
+async def test_a_paused_broker_answers_again_when_resumed():
     with EmbeddedKafka() as kafka:
         settings = _settings(kafka)
         async with open_admin(settings) as admin:
@@ -129,7 +128,7 @@ async def test_a_paused_broker_answers_again_when_resumed() -> None:
         assert len(await consume_count(settings, "paused", 2)) == 2
 
 
-def test_a_port_lost_to_another_process_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_lost_to_another_process_is_replaced(monkeypatch):
     with socket.socket() as other:
         other.bind((LOOPBACK, 0))
         other.listen()
@@ -141,12 +140,12 @@ def test_a_port_lost_to_another_process_is_replaced(monkeypatch: pytest.MonkeyPa
             assert kafka.pids != [None]
 
 
-def test_a_broker_that_cannot_start_is_told_with_the_end_of_its_log() -> None:
+def test_a_broker_that_cannot_start_is_told_with_the_end_of_its_log():
     with pytest.raises(BrokerFailed, match=r"(?s)broker 0.*num.io.threads"):
         EmbeddedKafka(properties={"num.io.threads": "none"}).start()
 
 
-async def test_clients_reach_it_at_another_address_of_the_machine() -> None:
+async def test_clients_reach_it_at_another_address_of_the_machine():
     with EmbeddedKafka(host="127.0.0.2") as kafka:
         settings = _settings(kafka)
         assert kafka.bootstrap_servers.startswith("127.0.0.2:")
@@ -155,7 +154,7 @@ async def test_clients_reach_it_at_another_address_of_the_machine() -> None:
         assert f"{broker['host']}:{broker['port']}" == kafka.bootstrap_servers
 
 
-def test_two_clusters_run_side_by_side() -> None:
+def test_two_clusters_run_side_by_side():
     with EmbeddedKafka() as one, EmbeddedKafka() as other:
         assert one.bootstrap_servers != other.bootstrap_servers
         assert os.getsid(_pid(one)) != os.getsid(_pid(other))

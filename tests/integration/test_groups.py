@@ -7,8 +7,7 @@ from aiokafka import AIOKafkaConsumer
 
 from streams.kafka.consumer_groups import client_id, group_conflicts
 from streams.kafka.kafka_clients import open_consumer
-from streams.kafka.topics import Topics
-from streams.settings import KafkaSettings, Settings
+from streams.settings import KafkaSettings
 from tests.support.records import eventually
 
 
@@ -21,7 +20,7 @@ async def _reading(settings: KafkaSettings, topic: str, client: str = "") -> Asy
         yield consumer
 
 
-async def test_only_deployments_that_get_in_the_way_are_told(settings: Settings, topics: Topics) -> None:
+async def test_only_deployments_that_get_in_the_way_are_told(settings, topics):
     own = settings.kafka
     green = own.model_copy(update={"consumer_group": f"{own.consumer_group}-green"})
     assert await group_conflicts(own) == ()
@@ -34,7 +33,7 @@ async def test_only_deployments_that_get_in_the_way_are_told(settings: Settings,
         assert told.startswith(f"kafka.consumer_group {own.consumer_group} also reads {topics.answers}: ")
 
 
-async def test_what_is_no_worker_may_read_the_answers_too(settings: Settings, topics: Topics) -> None:
+async def test_what_is_no_worker_may_read_the_answers_too(settings, topics):
     sink = settings.kafka.model_copy(update={"consumer_group": f"{settings.kafka.consumer_group}-sink"})
     async with _reading(sink, topics.answers, client="data-lake"):
         assert await group_conflicts(settings.kafka) == ()

@@ -3,15 +3,12 @@
 import asyncio
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict, to_json
 from schemas.validation import from_json
-from streams.kafka.topics import Topics
-from streams.settings import Settings
 from tests.support.commands import truthgate, variables
 from tests.support.http_service import ADDRESS
 from tests.support.ledger import outgoing, read_until_settled
@@ -29,8 +26,8 @@ async def _posted(session: ClientSession, answer: ChatbotAnswer) -> tuple[int, V
 
 
 async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_of_it(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     serving = sending(changed(settings, scoring={"processes": 1}))
     published, *asked = sendable_answers(3, "http")
     named = replace(asked[1], context=(), document_ids=("files",))
@@ -75,8 +72,8 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
 
 @pytest.mark.parametrize("process", [Worker, Server])
 async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pauses_count(
-    process: type[Worker], settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    process, settings, topics, tmp_path
+):
     publishing = {"verdicts": {"anonymous": True, "publish": True}}
     telling = {"models": ["gpt-7"]}
     serving = sending(changed(settings, web=publishing, scoring={"processes": 1}, telemetry=telling))
@@ -115,17 +112,13 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pau
     ]
 
 
-async def test_without_the_setting_a_worker_has_no_such_address(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_without_the_setting_a_worker_has_no_such_address(settings, topics, tmp_path):
     with Worker(changed(settings, scoring={"enabled": False}), tmp_path) as worker:
         await asyncio.to_thread(worker.wait_ready)
         assert worker.get("/v1/openapi.json")[0] == 404
 
 
-async def test_a_service_takes_the_documents_that_the_deployment_has(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_service_takes_the_documents_that_the_deployment_has(settings, topics, tmp_path):
     (answer,) = sendable_answers(1, "served")
     document = KnowledgeDocument("files", "nl", "Dossiers", answer.context[0].text, answer.produced_at)
     older = replace(document, text="Iets anders.")

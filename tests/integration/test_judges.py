@@ -110,8 +110,8 @@ def _assert_seen(collector: OtlpReceiver, asked: int) -> None:
 
 
 async def test_opinions_decide_what_is_in_doubt_and_nothing_else_and_are_told_without_a_text(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, collector: OtlpReceiver, tmp_path: Path
-) -> None:
+    settings, topics, endpoint, collector, tmp_path
+):
     doubtful = [
         replace(each, answer=f"{each.answer} Vraag het {MAIL}.", question=f"{each.question} ({MAIL})")
         for each in doubtful_answers(8, "doubt")
@@ -162,8 +162,8 @@ async def test_opinions_decide_what_is_in_doubt_and_nothing_else_and_are_told_wi
 
 
 async def test_an_answer_that_comes_again_has_the_same_opinion_and_costs_nothing_after_a_restart_too(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+    settings, topics, endpoint, tmp_path
+):
     judging = with_judge(settings, endpoint.url)
     answers = doubtful_answers(12, "again")
     stream = Stream(judging, topics)
@@ -191,9 +191,7 @@ async def test_an_answer_that_comes_again_has_the_same_opinion_and_costs_nothing
             )
 
 
-async def test_every_worker_of_a_group_asks_and_not_its_leader_alone(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+async def test_every_worker_of_a_group_asks_and_not_its_leader_alone(settings, topics, endpoint, tmp_path):
     judging = with_judge(settings, endpoint.url)
     each = [changed(judging, kafka={"group_instance_id": name}) for name in ("one", "two")]
     with Worker(each[0], tmp_path, "one") as one, Worker(each[1], tmp_path, "two") as two:
@@ -205,9 +203,7 @@ async def test_every_worker_of_a_group_asks_and_not_its_leader_alone(
     assert {len(verdict.opinions) for verdict in verdicts} == {1}
 
 
-async def test_the_budget_of_a_day_holds_over_restarts(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+async def test_the_budget_of_a_day_holds_over_restarts(settings, topics, endpoint, tmp_path):
     judging = with_judge(settings, endpoint.url, budget={"requests_per_day": 6})
     stream = Stream(judging, topics)
     with Worker(judging, tmp_path) as worker:
@@ -238,8 +234,8 @@ def _requests_today(path: Path) -> int:
 
 
 async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_worker(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+    settings, topics, endpoint, tmp_path
+):
     folder = tmp_path / "worker"
     folder.mkdir()
     (folder / OPINION_CACHE_NAME).write_text("somebody's own file")
@@ -269,8 +265,8 @@ async def test_neither_broken_files_nor_an_endpoint_that_is_not_there_stop_a_wor
 
 
 def test_a_budget_file_that_cannot_be_one_is_a_wrong_setting_in_one_line(
-    settings: Settings, topics: Topics, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+    settings, topics, endpoint, tmp_path
+):
     (tmp_path / "worker" / BUDGET_FILE_NAME).mkdir(parents=True)
     with Worker(with_judge(settings, endpoint.url), tmp_path) as worker:
         assert worker.wait() == 2

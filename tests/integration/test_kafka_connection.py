@@ -13,15 +13,12 @@ from streams.kafka.kafka_clients import (
     open_consumer,
     open_producer,
 )
-from streams.kafka.topics import Topics
-from streams.settings import KafkaSettings, Settings
+from streams.settings import KafkaSettings
 from tests.support.ports import NOBODY
 from tests.support.records import consume_count, produce
 
 
-async def test_nobody_there_is_one_line_at_once_and_nothing_in_the_log(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_nobody_there_is_one_line_at_once_and_nothing_in_the_log(caplog):
     settings = KafkaSettings(bootstrap_servers=NOBODY)
     for opened in (open_producer(settings), open_consumer(settings, "answers"), open_admin(settings)):
         with pytest.raises(ServiceUnreachable) as caught:
@@ -34,12 +31,12 @@ async def test_nobody_there_is_one_line_at_once_and_nothing_in_the_log(
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-async def test_a_name_that_does_not_resolve_is_unreachable() -> None:
+async def test_a_name_that_does_not_resolve_is_unreachable():
     with pytest.raises(ServiceUnreachable, match=r"no-such-host\.invalid"):
         await check_reachable(KafkaSettings(bootstrap_servers="no-such-host.invalid:9092"))
 
 
-async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
+async def test_a_server_that_never_answers_is_given_up_in_time():
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
@@ -52,16 +49,14 @@ async def test_a_server_that_never_answers_is_given_up_in_time() -> None:
         assert time.monotonic() - began < 9  # far from the 40 s that aiokafka would wait
 
 
-async def test_one_live_server_among_dead_ones_is_enough(settings: Settings, topics: Topics) -> None:
+async def test_one_live_server_among_dead_ones_is_enough(settings, topics):
     servers = f"{NOBODY},{NOBODY},{settings.kafka.bootstrap_servers}"
     mixed = settings.kafka.model_copy(update={"bootstrap_servers": servers})
     await produce(mixed, topics.answers, [b"a record"])
     assert len(await consume_count(mixed, topics.answers, 1)) == 1
 
 
-async def test_a_consumer_of_a_group_opens_without_waiting_for_its_partitions(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_consumer_of_a_group_opens_without_waiting_for_its_partitions(settings, topics):
     await produce(settings.kafka, topics.answers, [b"a record"])
     group = {"group_id": settings.kafka.consumer_group, "auto_offset_reset": "earliest"}
     async with open_consumer(settings.kafka, topics.answers, **group) as consumer:

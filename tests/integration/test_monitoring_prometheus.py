@@ -198,7 +198,7 @@ class Watch:
         await eventually(lambda: asyncio.to_thread(condition), what, left)
 
 
-async def test_queries_return_data_and_an_alert_fires_and_resolves(watched: Settings, tmp_path: Path) -> None:
+async def test_queries_return_data_and_an_alert_fires_and_resolves(watched, tmp_path):
     """A chatbot becomes worse while it is watched, and well again."""
     deployment = Deployment(watched, time_scale=_PACE)
     await create_topics(watched)

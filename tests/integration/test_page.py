@@ -129,8 +129,8 @@ async def publish_pause(settings: Settings, pause: Pause) -> None:
 
 
 async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_evidence(
-    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
-) -> None:
+    counted, workers, browser, tmp_path
+):
     showing, silent = workers
     when = datetime.now(UTC).replace(second=30, microsecond=0) - timedelta(minutes=20)
     await publish_rates(counted, when, range(50))
@@ -190,9 +190,7 @@ async def test_the_page_shows_rates_as_they_come_and_blocked_answers_with_their_
     assert SECRET not in showing.log + silent.log
 
 
-async def test_the_page_shows_pauses_with_who_and_why_while_they_last(
-    counted: Settings, browser: Browser, tmp_path: Path
-) -> None:
+async def test_the_page_shows_pauses_with_who_and_why_while_they_last(counted, browser, tmp_path):
     pause = replace(a_pause("instruction", "nl"), reason=HOSTILE)
     with Worker(counted, tmp_path) as worker:
         worker.wait_ready()
@@ -220,8 +218,8 @@ async def test_the_page_shows_pauses_with_who_and_why_while_they_last(
 
 
 async def test_the_page_marks_claims_by_status_and_shows_their_passages_to_pointer_and_keyboard(
-    counted: Settings, browser: Browser, tmp_path: Path
-) -> None:
+    counted, browser, tmp_path
+):
     await publish_claims(counted, 1)
     with Worker(changed(counted, web={"texts": True}), tmp_path) as worker:
         worker.wait_ready()
@@ -278,8 +276,8 @@ async def publish_of_each_decision(settings: Settings) -> None:
 
 
 async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
-    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
-) -> None:
+    counted, workers, browser, tmp_path
+):
     showing, _ = workers
     await publish_of_each_decision(counted)
     await publish_claims(counted, 50)
@@ -316,8 +314,8 @@ async def test_the_page_shows_answers_of_each_decision_as_they_are_chosen(
 
 
 async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts_where_they_are_off(
-    counted: Settings, workers: tuple[Worker, Worker], browser: Browser, tmp_path: Path
-) -> None:
+    counted, workers, browser, tmp_path
+):
     showing, silent = workers
     await publish_claims(counted, 50)
     async with opened(browser, showing.address) as watched:

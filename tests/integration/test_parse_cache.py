@@ -38,9 +38,7 @@ async def prepared(settings: Settings, topics: Topics, folder: Path, run: str) -
     return {line.split('"')[1]: int(float(line.split()[-1])) for line in lines}
 
 
-async def test_a_document_is_parsed_once_and_not_again_after_a_restart(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_document_is_parsed_once_and_not_again_after_a_restart(settings, topics, tmp_path):
     one_process = changed(settings, scoring={"processes": 1})
     document = KnowledgeDocument("m", "nl", "Machines", TEXT, datetime(2026, 1, 1, tzinfo=UTC))
     await produce(settings.kafka, topics.documents, [Outgoing(CODEC.encode(document), b"m")])

@@ -4,7 +4,6 @@ import asyncio
 import json
 import subprocess
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from aiokafka import ConsumerRecord
@@ -91,9 +90,7 @@ def _sent(ledger: Ledger, topics: Topics) -> list[ConsumerRecord]:
 
 
 @pytest.mark.timeout(300)
-async def test_a_pause_counts_at_once_in_all_workers_and_so_does_its_end(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_pause_counts_at_once_in_all_workers_and_so_does_its_end(quick, topics, tmp_path):
     answers = sendable_answers(1500, "stream")
     workers = [Worker(quick, tmp_path, name) for name in ("first", "second")]
     with workers[0], workers[1]:
@@ -127,9 +124,7 @@ async def test_a_pause_counts_at_once_in_all_workers_and_so_does_its_end(
     assert counts[PAUSED] >= 300
 
 
-async def test_a_pause_on_a_language_leaves_the_others_alone(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_pause_on_a_language_leaves_the_others_alone(quick, topics, tmp_path):
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         await _pause(quick, "--language", "nl")
@@ -139,9 +134,7 @@ async def test_a_pause_on_a_language_leaves_the_others_alone(
     assert _decided([verdict for verdict in verdicts if verdict.language == "en"]) == {SENT}
 
 
-async def test_a_pause_lasts_over_starts_and_kills_until_it_is_resumed(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_pause_lasts_over_starts_and_kills_until_it_is_resumed(quick, topics, tmp_path):
     only = changed(quick, kafka={"group_instance_id": "only"})
     await _pause(quick)
     with Worker(only, tmp_path) as worker:
@@ -156,9 +149,7 @@ async def test_a_pause_lasts_over_starts_and_kills_until_it_is_resumed(
         assert _decided(await _judged(quick, topics, sendable_answers(20, "third"))) == {SENT}
 
 
-async def test_a_worker_can_be_set_to_pause_without_any_command(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_worker_can_be_set_to_pause_without_any_command(quick, topics, tmp_path):
     paused = {**quick.model_dump()["policy"], "pause": True}
     settings = Settings.model_validate({**quick.model_dump(), "policy": paused})
     with Worker(settings, tmp_path) as worker:
@@ -166,9 +157,7 @@ async def test_a_worker_can_be_set_to_pause_without_any_command(
         assert _decided(await _judged(quick, topics, sendable_answers(10, "set"))) == {PAUSED}
 
 
-async def test_what_cannot_be_read_pauses_everything_until_it_is_removed(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_what_cannot_be_read_pauses_everything_until_it_is_removed(quick, topics, tmp_path):
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         await produce(quick.kafka, topics.controls, [Outgoing(b"\x00nonsense", b"somebody else's")])
@@ -190,9 +179,7 @@ async def test_what_cannot_be_read_pauses_everything_until_it_is_removed(
         assert "all answers in en" in (await _command(quick, "paused")).stdout
 
 
-async def test_pauses_are_listed_with_who_and_why_and_only_they_can_be_resumed(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_pauses_are_listed_with_who_and_why_and_only_they_can_be_resumed(settings, topics):
     nothing = await _command(settings, "paused")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "truthgate: nothing is paused\n")
     await _pause(settings, "--message-type", "error", "--message-type", "binary", "--language", "nl")

@@ -88,7 +88,7 @@ async def produce_in_a_transaction(settings: Settings, topic: str, partitions: i
             await producer.send(topic, b"answer", partition=partition)
 
 
-async def test_lag_and_committed_offsets_are_those_of_the_group(settings: Settings, topics: Topics) -> None:
+async def test_lag_and_committed_offsets_are_those_of_the_group(settings, topics):
     tps = [TP(topics.answers, partition) for partition in range(2)]
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
     await commit(settings, tps[0], 3)
@@ -103,7 +103,7 @@ async def test_lag_and_committed_offsets_are_those_of_the_group(settings: Settin
         await eventually(lambda: health.seen[-1][tps[0]] == PartitionProgress(5, 0), "the commit is seen")
 
 
-async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settings, topics: Topics) -> None:
+async def test_answers_that_wait_without_a_commit_are_a_problem(settings, topics):
     tp = TP(topics.answers, 0)
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)])
     health = Observer(stall_timeout=2)
@@ -113,9 +113,7 @@ async def test_answers_that_wait_without_a_commit_are_a_problem(settings: Settin
     assert all(seen == {tp: PartitionProgress(0, 1)} for seen in health.seen)
 
 
-async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(settings, topics):
     tps = [TP(topics.answers, partition) for partition in range(3)]
     await produce_in_a_transaction(settings, topics.answers, 3)
     for tp in tps[:2]:
@@ -131,9 +129,7 @@ async def test_a_transaction_marker_at_the_end_is_no_answer_that_waits(
     }
 
 
-async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(settings, topics):
     health = Observer(stall_timeout=2)
     async with probing(settings, health):
         await eventually(lambda: len(health.seen) >= 3, "three observations")
@@ -141,9 +137,7 @@ async def test_a_worker_without_partitions_sees_the_brokers_all_the_same(
     assert health.failure() is None
 
 
-async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_group_along(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_group_along(settings, topics):
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=0)] * 5)
     await commit(settings, TP(topics.answers, 0), 3)
     rewinds: list[bool] = []
@@ -161,9 +155,7 @@ async def test_a_topic_that_is_gone_ends_the_probe_and_takes_the_offsets_of_the_
     await eventually(forgotten, "the new topic has no offsets of the old one")
 
 
-async def test_a_committed_offset_that_stays_beyond_the_end_ends_the_probe(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_committed_offset_that_stays_beyond_the_end_ends_the_probe(settings, topics):
     tps = [TP(topics.answers, partition) for partition in range(2)]
     await produce(settings.kafka, topics.answers, [Outgoing(b"answer", partition=1)] * 5)
     await commit(settings, tps[0], 1)

@@ -7,18 +7,15 @@ import pytest
 from streams.delivery.dead_letters import DeadLetter
 from streams.delivery.publisher import Publisher
 from streams.kafka.kafka_clients import open_producer
-from streams.kafka.topics import Topics, message_limits
+from streams.kafka.topics import message_limits
 from streams.observability.failures import EXIT_UNREACHABLE, BadAnswer, InfrastructureFailure, Stage
-from streams.settings import Settings
 from tests.support.records import consume_all
 
 HEADERS = (("ce_id", b"1"), ("trace", b"one"), ("trace", b"two"))
 LARGEST_REQUEST = 64 * 1024 * 1024
 
 
-async def test_what_is_published_is_there_with_key_bytes_and_headers(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_what_is_published_is_there_with_key_bytes_and_headers(settings, topics):
     async with open_producer(settings.kafka) as producer:
         await Publisher(producer, 10).publish(topics.review, b"c-1", b"verdict", HEADERS)
         (record,) = await consume_all(settings.kafka, topics.review)
@@ -27,8 +24,8 @@ async def test_what_is_published_is_there_with_key_bytes_and_headers(
 
 @pytest.mark.parametrize("largest_request", [1_048_576, LARGEST_REQUEST])
 async def test_a_record_that_is_refused_is_a_bad_answer_and_later_ones_still_go_out(
-    settings: Settings, topics: Topics, largest_request: int
-) -> None:
+    settings, topics, largest_request
+):
     """Whether the client refuses it, or the broker: other records sent meanwhile are not concerned."""
     too_large = bytes(message_limits(settings).verdict + 10_000)
     async with open_producer(settings.kafka, max_request_size=largest_request) as producer:
@@ -47,9 +44,7 @@ async def test_a_record_that_is_refused_is_a_bad_answer_and_later_ones_still_go_
     assert values == [*(b"%d" % number for number in range(10)), b"last"]
 
 
-async def test_a_dead_letter_that_does_not_fit_goes_without_its_value(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_dead_letter_that_does_not_fit_goes_without_its_value(settings, topics):
     value = bytes(message_limits(settings).dead_letter + 10_000)
     async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
         await Publisher(producer, 10).publish_dead_letter(
@@ -61,16 +56,14 @@ async def test_a_dead_letter_that_does_not_fit_goes_without_its_value(
     assert dict(record.headers)["dlq.value.bytes"] == str(len(value)).encode()
 
 
-async def test_a_dead_letter_that_is_refused_without_its_value_too_ends_the_worker(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_dead_letter_that_is_refused_without_its_value_too_ends_the_worker(settings, topics):
     letter = DeadLetter(b"c-1", None, (("large", bytes(message_limits(settings).dead_letter + 10_000)),))
     async with open_producer(settings.kafka, max_request_size=LARGEST_REQUEST) as producer:
         with pytest.raises(InfrastructureFailure, match=r"max\.message\.bytes"):
             await Publisher(producer, 10).publish_dead_letter(topics.dead_letters, letter)
 
 
-async def test_a_topic_that_is_not_there_ends_the_worker_within_the_limit(settings: Settings) -> None:
+async def test_a_topic_that_is_not_there_ends_the_worker_within_the_limit(settings):
     async with open_producer(settings.kafka, request_timeout_ms=1000) as producer:
         with pytest.raises(InfrastructureFailure) as caught:
             await asyncio.wait_for(

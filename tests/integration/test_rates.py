@@ -54,7 +54,7 @@ def _ago(seconds: float) -> datetime:
     return datetime.now(UTC) - seconds * SECOND
 
 
-async def test_windows_are_told_while_open_final_once_and_corrected(counted: Settings) -> None:
+async def test_windows_are_told_while_open_final_once_and_corrected(counted):
     now = datetime.now(UTC)
     await publish_verdicts(counted, [*_log(200, now - 300 * SECOND, first=10), sample_verdict(1, now)])
     async with Leadership(counted) as leader:
@@ -79,7 +79,7 @@ async def test_windows_are_told_while_open_final_once_and_corrected(counted: Set
     assert {after.last[window].late for window in corrected} == {1}
 
 
-async def test_what_is_no_verdict_is_counted_and_passed_over(counted: Settings) -> None:
+async def test_what_is_no_verdict_is_counted_and_passed_over(counted):
     topics = Topics(counted.kafka.topic_prefix)
     async with Leadership(counted) as leader:
         await produce(counted.kafka, topics.review, [b"nonsense", Outgoing(None, b"k"), b"\xc3\x01"])
@@ -89,9 +89,7 @@ async def test_what_is_no_verdict_is_counted_and_passed_over(counted: Settings) 
         assert leader.metric("rates_failures_total", error_type="_OTHER") == 0
 
 
-async def test_a_leader_skips_no_verdict_of_another_release_and_counts_it_once_its_schema_is_there(
-    counted: Settings,
-) -> None:
+async def test_a_leader_skips_no_verdict_of_another_release_and_counts_it_once_its_schema_is_there(counted):
     later, topic = later_schema(Verdict, default=""), Topics(counted.kafka.topic_prefix).blocked
     verdicts = [sample_verdict(n, _ago(100 - n), decision="blocked", score=1.0) for n in range(20)]
 
@@ -116,7 +114,7 @@ async def test_a_leader_skips_no_verdict_of_another_release_and_counts_it_once_i
         await eventually(all_counted, "all are counted")
 
 
-async def test_leaders_that_crash_again_and_again_leave_exact_windows(counted: Settings) -> None:
+async def test_leaders_that_crash_again_and_again_leave_exact_windows(counted):
     verdicts, chance = _log(900, _ago(1200)), random.Random(3)
     for _ in range(8):
         async with Leadership(counted) as leader:
@@ -130,7 +128,7 @@ async def test_leaders_that_crash_again_and_again_leave_exact_windows(counted: S
         await until_exact(counted)
 
 
-async def test_a_second_leader_goes_on_and_the_first_publishes_no_more(counted: Settings) -> None:
+async def test_a_second_leader_goes_on_and_the_first_publishes_no_more(counted):
     async with Leadership(counted) as first, Leadership(counted, leads=False) as second:
         await publish_verdicts(counted, _log(200, _ago(600)))
         await until_exact(counted)
@@ -154,7 +152,7 @@ async def _everywhere(settings: Settings, time: datetime) -> None:
         await produce(settings.kafka, topic, records)
 
 
-async def test_an_alert_fires_and_is_resolved_once_whoever_leads(counted: Settings) -> None:
+async def test_an_alert_fires_and_is_resolved_once_whoever_leads(counted):
     begin = _ago(900).replace(second=0, microsecond=0)
     threshold = AlertThreshold(name="untrue", window_seconds=60, rate=0.2, minimum_answers=10)
     # Nothing is idle, so that time goes on only as verdicts tell.
@@ -185,7 +183,7 @@ async def test_an_alert_fires_and_is_resolved_once_whoever_leads(counted: Settin
     assert fired.scored == fired.hallucinated == 60
 
 
-async def test_topics_made_again_are_counted_from_their_beginning(counted: Settings) -> None:
+async def test_topics_made_again_are_counted_from_their_beginning(counted):
     topics = Topics(counted.kafka.topic_prefix)
     async with Leadership(counted):
         await publish_verdicts(counted, _log(100, _ago(600)))
@@ -209,7 +207,7 @@ async def test_topics_made_again_are_counted_from_their_beginning(counted: Setti
         await eventually(counted_anew, "the new verdicts alone are counted")
 
 
-async def test_windows_whose_verdicts_are_deleted_are_left_as_they_are(counted: Settings) -> None:
+async def test_windows_whose_verdicts_are_deleted_are_left_as_they_are(counted):
     topics = Topics(counted.kafka.topic_prefix)
     async with Leadership(counted):
         await publish_verdicts(counted, _log(100, _ago(600)))

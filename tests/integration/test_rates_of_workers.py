@@ -5,7 +5,6 @@ import os
 import signal
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -52,9 +51,7 @@ async def _shows(worker: Worker, text: str) -> bool:
     return text in (await asyncio.to_thread(worker.get, "/metrics"))[1]
 
 
-async def test_a_leader_that_was_stopped_and_wakes_up_publishes_nothing(
-    counted: Settings, tmp_path: Path
-) -> None:
+async def test_a_leader_that_was_stopped_and_wakes_up_publishes_nothing(counted, tmp_path):
     workers = [Worker(counted, tmp_path, name) for name in ("first", "second")]
     with workers[0], workers[1]:
         for worker in workers:
@@ -82,9 +79,7 @@ async def _let_it_refuse(settings: Settings, refuse: bool) -> None:
         await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, config)])
 
 
-async def test_answers_are_judged_while_rates_fail_and_are_counted_when_they_work_again(
-    counted: Settings, tmp_path: Path
-) -> None:
+async def test_answers_are_judged_while_rates_fail_and_are_counted_when_they_work_again(counted, tmp_path):
     with Worker(counted, tmp_path) as worker:
         await asyncio.to_thread(worker.wait_ready)
         await _let_it_refuse(counted, refuse=True)
@@ -98,7 +93,7 @@ async def test_answers_are_judged_while_rates_fail_and_are_counted_when_they_wor
         assert await asyncio.to_thread(worker.terminate) == 0
 
 
-async def test_records_of_somebody_else_in_the_state_stop_no_rates(counted: Settings, tmp_path: Path) -> None:
+async def test_records_of_somebody_else_in_the_state_stop_no_rates(counted, tmp_path):
     foreign = [
         Outgoing(b"nonsense", b"progress"),
         Outgoing(b"1", b"a key of somebody else"),

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from pathlib import Path
 
 from schemas import Codec
 from streams.embedded import EmbeddedKafka
@@ -16,9 +15,7 @@ from tests.support.workers import Worker, changed
 _AWAY_SECONDS = 30
 
 
-async def test_a_worker_without_its_broker_logs_a_few_lines_a_minute_and_goes_on_when_it_is_back(
-    tmp_path: Path,
-) -> None:
+async def test_a_worker_without_its_broker_logs_a_few_lines_a_minute_and_goes_on_when_it_is_back(tmp_path):
     with EmbeddedKafka() as kafka:
         settings = changed(
             isolated_settings(kafka.bootstrap_servers, tmp_path, unique_prefix()),

@@ -20,7 +20,7 @@ from schemas import ChatbotAnswer, Codec, DecodeError, RegistryUnreachable, Revi
 from schemas.catalogue import RECORD_TYPES, current_schema
 from tests.support.ports import NOBODY
 from tests.support.reviews import a_review
-from tests.support.small_registry import Handler, SmallRegistry, served
+from tests.support.small_registry import SmallRegistry, served
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",
@@ -71,13 +71,13 @@ def evolved(change: Callable[[dict[str, Any]], object]) -> str:
     return json.dumps(schema)
 
 
-async def test_prepare_registers_every_schema_under_its_record_s_name(registry: Running) -> None:
+async def test_prepare_registers_every_schema_under_its_record_s_name(registry):
     small, url = registry
     await Codec(url).prepare()
     assert set(small.subjects) == {f"truthgate.{kind.__name__}" for kind in RECORD_TYPES}
 
 
-async def test_prepare_again_registers_nothing_new(registry: Running) -> None:
+async def test_prepare_again_registers_nothing_new(registry):
     small, url = registry
     await Codec(url).prepare()
     before = dict(small.ids)
@@ -86,7 +86,7 @@ async def test_prepare_again_registers_nothing_new(registry: Running) -> None:
     assert all(len(versions) == 1 for versions in small.subjects.values())
 
 
-async def test_prepare_works_on_a_read_only_registry_that_has_the_schemas(registry: Running) -> None:
+async def test_prepare_works_on_a_read_only_registry_that_has_the_schemas(registry):
     small, url = registry
     await Codec(url).prepare()
     small.read_only = True
@@ -95,7 +95,7 @@ async def test_prepare_works_on_a_read_only_registry_that_has_the_schemas(regist
     assert codec.encode(ANSWER)[0] == 0
 
 
-async def test_prepare_takes_only_the_records_that_are_asked_for(registry: Running) -> None:
+async def test_prepare_takes_only_the_records_that_are_asked_for(registry):
     small, url = registry
     codec = Codec(url)
     await codec.prepare(ChatbotAnswer)
@@ -104,7 +104,7 @@ async def test_prepare_takes_only_the_records_that_are_asked_for(registry: Runni
         codec.encode(a_review())
 
 
-async def test_a_value_has_the_magic_byte_the_id_and_the_same_data(registry: Running) -> None:
+async def test_a_value_has_the_magic_byte_the_id_and_the_same_data(registry):
     small, url = registry
     codec = Codec(url)
     await codec.prepare()
@@ -114,12 +114,12 @@ async def test_a_value_has_the_magic_byte_the_id_and_the_same_data(registry: Run
     assert codec.decode(value, ChatbotAnswer) == ANSWER
 
 
-async def test_encoding_before_prepare_is_an_error_of_the_program() -> None:
+async def test_encoding_before_prepare_is_an_error_of_the_program():
     with pytest.raises(RuntimeError, match="prepare"):
         Codec(NOWHERE).encode(ANSWER)
 
 
-async def test_single_object_values_are_still_read(registry: Running) -> None:
+async def test_single_object_values_are_still_read(registry):
     _, url = registry
     value = Codec().encode(ANSWER)
     codec = Codec(url)
@@ -127,7 +127,7 @@ async def test_single_object_values_are_still_read(registry: Running) -> None:
     assert codec.decode(value, ChatbotAnswer) == ANSWER
 
 
-async def test_another_writer_s_schema_is_fetched_once(registry: Running) -> None:
+async def test_another_writer_s_schema_is_fetched_once(registry):
     small, url = registry
     theirs = evolved(lambda schema: schema["fields"].append({"name": "tone", "type": "string"}))
     value = framed(small.add(theirs), body_of(ANSWER) + b"\x0aquiet")
@@ -138,20 +138,20 @@ async def test_another_writer_s_schema_is_fetched_once(registry: Running) -> Non
     assert len(small.calls) == 1
 
 
-async def test_another_writer_s_own_namespace_does_not_matter(registry: Running) -> None:
+async def test_another_writer_s_own_namespace_does_not_matter(registry):
     small, url = registry
     value = framed(small.add(evolved(lambda schema: schema.update(namespace="chat.bot"))), body_of(ANSWER))
     assert await decode(Codec(url), value) == ANSWER
 
 
-async def test_data_that_does_not_fit_its_writer_s_schema_is_refused(registry: Running) -> None:
+async def test_data_that_does_not_fit_its_writer_s_schema_is_refused(registry):
     small, url = registry
     schema_id = small.add(current_schema(ChatbotAnswer).text)
     assert await refusal(Codec(url), framed(schema_id, body_of(ANSWER)[:-1])) == "truncated"
     assert await refusal(Codec(url), framed(schema_id)[:4]) == "truncated"
 
 
-async def test_an_unknown_id_is_refused_and_asked_for_again_only_later(registry: Running) -> None:
+async def test_an_unknown_id_is_refused_and_asked_for_again_only_later(registry):
     small, url = registry
     now = 0.0
     codec = Codec(url, clock=lambda: now)
@@ -163,7 +163,7 @@ async def test_an_unknown_id_is_refused_and_asked_for_again_only_later(registry:
     assert await decode(codec, framed(100_001, body_of(ANSWER))) == ANSWER
 
 
-async def test_ids_that_no_registry_gives_are_refused_without_asking(registry: Running) -> None:
+async def test_ids_that_no_registry_gives_are_refused_without_asking(registry):
     small, url = registry
     codec = Codec(url)
     for schema_id in (0, 2**31, 2**32 - 1):
@@ -171,7 +171,7 @@ async def test_ids_that_no_registry_gives_are_refused_without_asking(registry: R
     assert small.calls == []
 
 
-async def test_made_up_ids_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_made_up_ids_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("schemas.codec.MAX_REFUSALS", 10)
     codec = Codec(NOWHERE)
     for schema_id in range(2**31, 2**31 + 25):
@@ -228,7 +228,7 @@ def folded(schema: dict[str, Any]) -> None:
         "a type that is not there",
     ],
 )
-async def test_a_schema_that_cannot_be_read_safely_is_refused_at_once(registry: Running, schema: str) -> None:
+async def test_a_schema_that_cannot_be_read_safely_is_refused_at_once(registry, schema):
     small, url = registry
     begun = time.monotonic()
     value = framed(small.add(schema), body_of(ANSWER) + b"\xfe\xff\xff\xff\xff\xff\xff\x7f")
@@ -240,13 +240,13 @@ async def test_a_schema_that_cannot_be_read_safely_is_refused_at_once(registry: 
 
 
 @pytest.mark.parametrize("schema_type", ["JSON", "PROTOBUF"])
-async def test_a_schema_that_is_not_avro_is_refused(registry: Running, schema_type: str) -> None:
+async def test_a_schema_that_is_not_avro_is_refused(registry, schema_type):
     small, url = registry
     value = framed(small.add('{"type": "object"}', schema_type))
     assert await refusal(Codec(url), value) == "incompatible_schema"
 
 
-async def test_a_schema_of_another_of_our_records_is_refused(registry: Running) -> None:
+async def test_a_schema_of_another_of_our_records_is_refused(registry):
     small, url = registry
     value = framed(small.add(current_schema(Review).text))
     assert await refusal(Codec(url), value) == "wrong_record"
@@ -284,7 +284,7 @@ async def nonsense(_: web.Request) -> web.Response:
 
 
 @pytest.mark.parametrize("fault", [never, dripping, failing, forbidden, gateway_page, nonsense])
-async def test_a_registry_in_trouble_is_told_within_the_limit(registry: Running, fault: Handler) -> None:
+async def test_a_registry_in_trouble_is_told_within_the_limit(registry, fault):
     small, url = registry
     small.fault = fault
     codec = Codec(url, registry_timeout=TIMEOUT)
@@ -296,7 +296,7 @@ async def test_a_registry_in_trouble_is_told_within_the_limit(registry: Running,
     assert time.monotonic() - begun < DEADLINE / 2
 
 
-async def test_a_registry_that_is_back_is_used_again(registry: Running) -> None:
+async def test_a_registry_that_is_back_is_used_again(registry):
     small, url = registry
     value = framed(small.add(current_schema(ChatbotAnswer).text), body_of(ANSWER))
     codec = Codec(url, registry_timeout=TIMEOUT)
@@ -307,7 +307,7 @@ async def test_a_registry_that_is_back_is_used_again(registry: Running) -> None:
     assert await decode(codec, value) == ANSWER
 
 
-async def test_many_answers_wait_for_a_silent_registry_no_longer_than_one(registry: Running) -> None:
+async def test_many_answers_wait_for_a_silent_registry_no_longer_than_one(registry):
     small, url = registry
     small.fault = never
     codec = Codec(url, registry_timeout=TIMEOUT)
@@ -318,7 +318,7 @@ async def test_many_answers_wait_for_a_silent_registry_no_longer_than_one(regist
     assert time.monotonic() - begun < 10 * TIMEOUT
 
 
-async def test_what_is_known_is_read_while_the_registry_is_silent(registry: Running) -> None:
+async def test_what_is_known_is_read_while_the_registry_is_silent(registry):
     small, url = registry
     codec = Codec(url, registry_timeout=TIMEOUT)
     await codec.prepare()
@@ -326,21 +326,19 @@ async def test_what_is_known_is_read_while_the_registry_is_silent(registry: Runn
     assert await decode(codec, codec.encode(ANSWER)) == ANSWER
 
 
-async def test_no_registry_at_the_address_is_told() -> None:
+async def test_no_registry_at_the_address_is_told():
     with pytest.raises(RegistryUnreachable, match="ConnectError"):
         await Codec(NOWHERE, registry_timeout=TIMEOUT).prepare()
 
 
-async def test_a_schema_that_the_registry_does_not_take_is_told(registry: Running) -> None:
+async def test_a_schema_that_the_registry_does_not_take_is_told(registry):
     small, url = registry
     small.read_only = True
     with pytest.raises(RegistryUnreachable, match=r"Unauthorized access \(HTTP 403\)"):
         await Codec(url).prepare()
 
 
-async def test_credentials_are_sent_and_appear_in_no_log_or_message(
-    registry: Running, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_credentials_are_sent_and_appear_in_no_log_or_message(registry, caplog):
     small, url = registry
     caplog.set_level(logging.DEBUG)
     codec = Codec(url.replace("//", "//gate:s%2Fecret@"))
@@ -352,7 +350,7 @@ async def test_credentials_are_sent_and_appear_in_no_log_or_message(
     assert "ecret" not in caplog.text + str(caught.value)
 
 
-async def test_the_program_s_own_error_is_not_taken_for_a_bad_value(registry: Running) -> None:
+async def test_the_program_s_own_error_is_not_taken_for_a_bad_value(registry):
     _, url = registry
     with pytest.raises(RuntimeError, match="look schema 100001 up"):
         Codec(url).decode(framed(100_001), ChatbotAnswer)

@@ -1,7 +1,6 @@
 """A worker that starts again on its folders: what it did to its documents, it does not do again."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer
@@ -47,9 +46,7 @@ def _parsed(worker: Worker) -> dict[str, int]:
     return {line.split('"')[1]: int(float(line.split()[-1])) for line in counts}
 
 
-async def test_after_a_restart_no_document_is_embedded_or_parsed_again(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_after_a_restart_no_document_is_embedded_or_parsed_again(settings, topics, tmp_path):
     searching = with_retrieval(changed(settings, scoring={"processes": 1}))
     await produce(settings.kafka, topics.documents, numbered_documents(_DOCUMENTS))
     with Worker(searching, tmp_path) as worker:

@@ -36,9 +36,7 @@ async def behind(network: tuple[TcpProxy, EmbeddedKafka], tmp_path: Path) -> Set
     )
 
 
-async def test_a_send_without_an_answer_is_given_up_within_its_limit(
-    proxy: TcpProxy, behind: Settings
-) -> None:
+async def test_a_send_without_an_answer_is_given_up_within_its_limit(proxy, behind):
     topic = Topics(behind.kafka.topic_prefix).review
     async with open_producer(behind.kafka) as producer:
         publisher = Publisher(producer, behind.kafka.delivery_timeout_seconds)
@@ -52,9 +50,7 @@ async def test_a_send_without_an_answer_is_given_up_within_its_limit(
     assert caught.value.exit_code == EXIT_UNREACHABLE
 
 
-async def test_a_worker_that_hears_nothing_calls_itself_unhealthy_and_ends(
-    proxy: TcpProxy, behind: Settings, tmp_path: Path
-) -> None:
+async def test_a_worker_that_hears_nothing_calls_itself_unhealthy_and_ends(proxy, behind, tmp_path):
     with Worker(behind, tmp_path) as worker:
         worker.wait_ready()
         proxy.half_open()

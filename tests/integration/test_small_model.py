@@ -34,9 +34,7 @@ def model() -> Iterator[SmallModel]:
         yield model
 
 
-async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_text(
-    model: SmallModel,
-) -> None:
+async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_text(model):
     async with judges_at(model.url, model=MODEL) as judges:
         (outcome,) = await complete_all(judges, 60, [request(logprobs=True)])
     assert isinstance(outcome, Reply)
@@ -50,14 +48,14 @@ async def test_a_reply_has_the_form_of_its_schema_and_log_probabilities_of_its_t
 
 
 @pytest.mark.parametrize("output", OutputMode)
-async def test_every_way_to_ask_for_a_form_is_taken(model: SmallModel, output: OutputMode) -> None:
+async def test_every_way_to_ask_for_a_form_is_taken(model, output):
     persistence = CallOptions(attempts=1, parameters=AcceptedParameters(output, falls_back=False))
     async with judges_at(model.url, options=persistence, model=MODEL) as judges:
         (outcome,) = await complete_all(judges, 60, [request(temperature=0.5, sample=1)])
     assert isinstance(outcome, Reply)
 
 
-async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(model: SmallModel) -> None:
+async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(model):
     async with judges_at(model.url, model=MODEL) as judges:
         long = (Message("user", "word " * 20_000),)
         cut_off, refused = await complete_all(judges, 60, [request(max_tokens=3), request(messages=long)])
@@ -68,7 +66,7 @@ async def test_a_reply_that_is_cut_off_says_so_and_too_long_a_request_is_told(mo
 
 
 @pytest.mark.parametrize("method", ["single", "cot-sc"])
-async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str) -> None:
+async def test_a_whole_method_ends_in_an_opinion(model, method):
     limits = {"request_timeout_seconds": 120, "prices": [1, 1]}
     async with judges_at(model.url, model=MODEL, **limits) as judges:
         inquiry = inquiry_about(CASE, judges, 200, method, max_tokens=100, samples=2)
@@ -83,7 +81,7 @@ async def test_a_whole_method_ends_in_an_opinion(model: SmallModel, method: str)
     }
 
 
-async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time() -> None:
+async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time():
     with SmallModel() as model:
         async with judges_at(model.url, model=MODEL) as judges:
             model.freeze()

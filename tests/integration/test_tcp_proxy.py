@@ -36,7 +36,7 @@ def _behind(proxy: TcpProxy, **changes: float) -> KafkaSettings:
     )
 
 
-async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(proxy: TcpProxy) -> None:
+async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(proxy):
     payload = bytes(500_000)
     before = proxy.bytes_forwarded
     async with open_producer(_behind(proxy)) as producer:
@@ -47,9 +47,7 @@ async def test_a_client_that_bootstraps_at_the_proxy_stays_behind_it(proxy: TcpP
     assert proxy.bytes_forwarded - before > len(payload)
 
 
-async def test_a_cut_in_mid_request_is_survived_by_a_client_that_tries_again(
-    proxy: TcpProxy, network: tuple[TcpProxy, EmbeddedKafka]
-) -> None:
+async def test_a_cut_in_mid_request_is_survived_by_a_client_that_tries_again(proxy, network):
     marker = str(time.monotonic()).encode()
     async with open_producer(_behind(proxy)) as producer:
         proxy.slow(bandwidth=200_000)
@@ -64,7 +62,7 @@ async def test_a_cut_in_mid_request_is_survived_by_a_client_that_tries_again(
     assert [record.key for record in records].count(marker) == 1
 
 
-async def test_nothing_passes_while_half_open_and_all_passes_after(proxy: TcpProxy) -> None:
+async def test_nothing_passes_while_half_open_and_all_passes_after(proxy):
     async with open_producer(_behind(proxy), request_timeout_ms=2_000) as producer:
         await producer.send_and_wait(TOPIC, b"first")
         proxy.half_open()
@@ -76,7 +74,7 @@ async def test_nothing_passes_while_half_open_and_all_passes_after(proxy: TcpPro
         assert (await sending).topic == TOPIC
 
 
-async def test_refused_means_refused_and_restored_means_restored(proxy: TcpProxy) -> None:
+async def test_refused_means_refused_and_restored_means_restored(proxy):
     async with open_producer(_behind(proxy)) as producer:
         await producer.send_and_wait(TOPIC, b"first")
         proxy.refuse()
@@ -88,7 +86,7 @@ async def test_refused_means_refused_and_restored_means_restored(proxy: TcpProxy
         assert (await sending).topic == TOPIC
 
 
-async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(proxy: TcpProxy) -> None:
+async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(proxy):
     """What it could not deliver fails; nothing waits for ever and nothing stays open."""
     settings = _behind(proxy, delivery_timeout_seconds=1)
     sending = None
@@ -102,7 +100,7 @@ async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(proxy: 
         await asyncio.wait_for(sending, 1)
 
 
-async def test_latency_is_added_each_way(proxy: TcpProxy) -> None:
+async def test_latency_is_added_each_way(proxy):
     proxy.slow(latency=0.2)
     began = time.monotonic()
     await check_reachable(_behind(proxy, connect_timeout_seconds=10))

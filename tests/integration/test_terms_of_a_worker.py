@@ -54,8 +54,8 @@ def company_words(verdict: Verdict) -> set[str]:
 
 
 async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_documents(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     quick = changed(
         settings,
         scoring={"processes": 1, "profile": "paper"},
@@ -82,9 +82,7 @@ async def test_words_of_documents_reach_the_verdict_and_leave_it_with_the_docume
         assert worker.terminate() == 0
 
 
-async def test_without_documents_answers_are_judged_without_the_feature(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_without_documents_answers_are_judged_without_the_feature(settings, topics, tmp_path):
     quick = changed(settings, scoring={"processes": 1, "profile": "paper"})
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()

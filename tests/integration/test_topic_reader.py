@@ -11,7 +11,6 @@ from aiokafka.errors import OffsetOutOfRangeError, UnknownTopicOrPartitionError
 from streams.kafka import topic_reader
 from streams.kafka.kafka_clients import ServiceUnreachable, client_arguments, open_admin
 from streams.kafka.topic_reader import TopicReader, open_reader
-from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.records import Outgoing, eventually, produce
 
@@ -34,9 +33,7 @@ async def _all(reader: TopicReader) -> list[bytes | None]:
     ]
 
 
-async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(settings, topics):
     await produce(settings.kafka, topics.review, [Outgoing(b"plain", partition=1)])
     await _write(settings, topics.review, b"told", committed=True)
     await _write(settings, topics.review, b"taken back", committed=False)
@@ -48,9 +45,7 @@ async def test_a_topic_is_read_to_its_end_past_what_transactions_leave(
         assert reader.positions[TopicPartition(topics.review, 0)] == 4
 
 
-async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes_on(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes_on(settings, topics):
     await produce(settings.kafka, topics.review, [Outgoing(b"before", partition=0)])
     async with open_reader(settings.kafka, topics.review) as reader:
         log = await reader.snapshot()
@@ -75,7 +70,7 @@ async def test_what_comes_after_the_look_is_left_out_and_comes_when_reading_goes
         )
 
 
-async def test_a_reader_knows_since_when_it_has_read_everything(settings: Settings, topics: Topics) -> None:
+async def test_a_reader_knows_since_when_it_has_read_everything(settings, topics):
     async with open_reader(settings.kafka, topics.controls) as reader:
         log = await reader.snapshot()
         reader.read_from(log.beginning_offsets)
@@ -100,9 +95,7 @@ async def _polled(reader: TopicReader, since: float = 0.0) -> bool:
     return complete_at is not None and complete_at > since
 
 
-async def test_records_that_do_not_arrive_are_an_error_in_time(
-    settings: Settings, topics: Topics, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_records_that_do_not_arrive_are_an_error_in_time(settings, topics, monkeypatch):
     monkeypatch.setattr(topic_reader, "_STALL_SECONDS", 1.0)
     async with open_reader(settings.kafka, topics.review) as reader:
         log = await reader.snapshot()
@@ -111,9 +104,7 @@ async def test_records_that_do_not_arrive_are_an_error_in_time(
             _ = [batch async for batch in reader.read_between(log.beginning_offsets, beyond)]
 
 
-async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_over(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_over(settings, topics):
     await produce(
         settings.kafka, topics.review, [Outgoing(b"gone", partition=0), Outgoing(b"kept", partition=0)]
     )
@@ -130,7 +121,7 @@ async def test_an_offset_that_was_deleted_is_an_error_unless_it_may_be_passed_ov
         ]
 
 
-async def test_a_topic_that_is_not_there_is_named_and_not_made(settings: Settings, topics: Topics) -> None:
+async def test_a_topic_that_is_not_there_is_named_and_not_made(settings, topics):
     missing = f"{topics.review}.missing"
     async with open_reader(settings.kafka, topics.review, missing) as reader:
         with pytest.raises(UnknownTopicOrPartitionError) as caught:

@@ -26,20 +26,20 @@ async def _problems(settings: Settings, **options: bool) -> list[str]:
     return [f"{check.spec.name} {problem}" for check in checks for problem in check.problems]
 
 
-async def test_every_missing_topic_is_told_beside_what_it_needs(settings: Settings) -> None:
+async def test_every_missing_topic_is_told_beside_what_it_needs(settings):
     checks = await check_topics(settings)
     assert [check.spec for check in checks] == list(topic_specifications(settings))
     assert {(check.actual, check.problems) for check in checks} == {(None, ("is missing",))}
 
 
-async def test_creating_twice_creates_once(settings: Settings) -> None:
+async def test_creating_twice_creates_once(settings):
     names = Topics(settings.kafka.topic_prefix).all
     assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.CREATED)
     assert _statuses(await create_topics(settings)) == dict.fromkeys(names, TopicStatus.EXISTS)
     assert await _problems(settings) == []
 
 
-async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) -> None:
+async def test_a_topic_that_differs_is_told_and_not_altered(settings):
     topics = Topics(settings.kafka.topic_prefix)
     async with open_admin(settings.kafka) as admin:
         await admin.create_topics([NewTopic(topics.documents, 1, 1)])
@@ -55,7 +55,7 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings: Settings) 
     assert len(await _problems(settings, any_partitions=True)) == 2
 
 
-async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(settings: Settings) -> None:
+async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(settings):
     await create_topics(settings)
     more = settings.with_values("topics", {"partitions": 5})
     topics = Topics(settings.kafka.topic_prefix)
@@ -70,9 +70,7 @@ async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(s
     assert await create_topics(more, add_partitions=True) == list(added.values())
 
 
-async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothing_else(
-    settings: Settings,
-) -> None:
+async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothing_else(settings):
     topics = Topics(settings.kafka.topic_prefix)
     brief = settings.model_copy(update={"topics": TopicSettings(partitions=3, retention_days=0.5)})
     warned = {outcome.spec.name for outcome in await create_topics(brief) if outcome.warnings}
@@ -85,21 +83,19 @@ async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothi
     )
 
 
-async def test_more_partitions_than_wanted_are_fine(settings: Settings, topics: Topics) -> None:
+async def test_more_partitions_than_wanted_are_fine(settings, topics):
     fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
     assert await _problems(fewer) == []
     assert len(topics.all) == 10
 
 
-async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings: Settings) -> None:
+async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings):
     greedy = settings.model_copy(update={"topics": TopicSettings(partitions=1, replication_factor=99)})
     with pytest.raises(InvalidSettings, match=r"cannot be created: .*replication"):
         await create_topics(greedy)
 
 
-async def test_the_largest_answer_fits_every_topic_that_must_take_it(
-    settings: Settings, topics: Topics
-) -> None:
+async def test_the_largest_answer_fits_every_topic_that_must_take_it(settings, topics):
     largest = bytes(settings.encoding.max_value_bytes)
     await produce(settings.kafka, topics.answers, [Outgoing(largest, key=b"k" * 100)])
     headers = (("dlq.error.message", b"m" * 60_000),)
@@ -109,7 +105,7 @@ async def test_the_largest_answer_fits_every_topic_that_must_take_it(
     assert sorted(len(record.value) for record in taken) == [len(largest), len(largest), 4 * len(largest)]
 
 
-async def test_retention_counts_from_arrival(settings: Settings, topics: Topics) -> None:
+async def test_retention_counts_from_arrival(settings, topics):
     """A record with a timestamp of long ago is stored under the time of its arrival."""
     async with open_producer(settings.kafka) as producer:
         await producer.send_and_wait(topics.answers, b"old", timestamp_ms=1_000)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from aiokafka import ConsumerRecord
@@ -164,8 +163,8 @@ def _assert_letter(
 
 
 async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_its_verdict(
-    only: Settings, topics: Topics, collector: OtlpReceiver, tmp_path: Path
-) -> None:
+    only, topics, collector, tmp_path
+):
     chatbot = Service("chatbot")
     answer = replace(sample_answers(1, "trace")[0], metadata={"gen_ai.response.id": "chatcmpl-7"})
     (searched,) = without_context([answer], "searched")
@@ -202,8 +201,8 @@ async def test_the_whole_trace_of_an_answer_arrives_over_grpc_and_goes_on_with_i
 
 
 async def test_over_http_with_texts_switched_on_hostile_headers_do_nothing_and_unsampled_traces_stay_unseen(
-    only: Settings, topics: Topics, collector: OtlpReceiver, tmp_path: Path
-) -> None:
+    only, topics, collector, tmp_path
+):
     telemetry = {"otlp_endpoint": collector.http, "texts": True}
     settings = with_rates(changed(only, telemetry=telemetry, log={"level": "debug"}))
     await create_topics(settings)
@@ -257,9 +256,7 @@ async def test_over_http_with_texts_switched_on_hostile_headers_do_nothing_and_u
     assert SECRET not in b"".join(collector.raw)
 
 
-async def test_a_collector_that_hangs_or_refuses_changes_nothing(
-    only: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_collector_that_hangs_or_refuses_changes_nothing(only, topics, tmp_path):
     answers = sample_answers(60, "hang")
     with hanging_collector() as hanging:
         for endpoint, share in ((hanging, answers[:30]), (f"http://{NOBODY}", answers[30:])):

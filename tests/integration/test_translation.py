@@ -90,8 +90,8 @@ def _counted(worker: Worker) -> dict[str, float]:
 
 
 async def test_verdicts_keep_coming_while_the_translator_is_away_and_are_translated_again_after_it(
-    translating: Settings, topics: Topics, server: LibreTranslate, tmp_path: Path
-) -> None:
+    translating, topics, server, tmp_path
+):
     stream = Stream(translating, topics)
     with Worker(translating, tmp_path) as worker:
         worker.wait_ready()
@@ -149,7 +149,7 @@ def _score(server: LibreTranslate, folder: Path, *arguments: str) -> tuple[int, 
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
-def test_a_file_is_scored_on_translations_when_asked_to(server: LibreTranslate, tmp_path: Path) -> None:
+def test_a_file_is_scored_on_translations_when_asked_to(server, tmp_path):
     code, verdicts, _ = _score(server, tmp_path, "--translate", "always")
     assert code == 0
     assert any(verdict["translated"] for verdict in verdicts)
@@ -162,9 +162,7 @@ def test_a_file_is_scored_on_translations_when_asked_to(server: LibreTranslate, 
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("always", 3), ("auto", 0)])
-def test_a_file_is_scored_as_it_is_when_the_translator_is_away(
-    server: LibreTranslate, tmp_path: Path, mode: str, expected: int
-) -> None:
+def test_a_file_is_scored_as_it_is_when_the_translator_is_away(server, tmp_path, mode, expected):
     server.stop()
     code, verdicts, told = _score(server, tmp_path, "--translate", mode)
     assert code == expected
@@ -174,7 +172,7 @@ def test_a_file_is_scored_as_it_is_when_the_translator_is_away(
     assert last == f"truthgate: 4 answers could not be translated: degraded {UNAVAILABLE}"
 
 
-def test_a_file_is_scored_as_it_is_with_translation_off(server: LibreTranslate, tmp_path: Path) -> None:
+def test_a_file_is_scored_as_it_is_with_translation_off(server, tmp_path):
     code, verdicts, _ = _score(server, tmp_path, "--translate", "off")
     assert code == 0
     assert not any(verdict["translated"] for verdict in verdicts)

@@ -112,7 +112,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.timeout(900)
-def test_the_tutorial_goes_as_its_page_says(folder: Path) -> None:
+def test_the_tutorial_goes_as_its_page_says(folder):
     page, first, second, third = Page(), Terminal(folder), Terminal(folder), Terminal(folder)
 
     assert page.next("sh") == "make demo\n"

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from schemas import Codec
 from schemas.records import ChatbotAnswer, ContextPassage
-from streams.kafka.topics import Topics
-from streams.settings import Settings
 from tests.support.ledger import outgoing, read_until_settled
 from tests.support.records import produce
 from tests.support.workers import Worker, changed
@@ -31,8 +29,8 @@ def answer(answer_id: str, word: str) -> ChatbotAnswer:
 
 
 async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_go_to_review(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     asking = changed(settings, scoring={"processes": 1, "verifier": {"folder": TINY, "timeout_seconds": 30}})
     hurried = changed(
         settings, scoring={"processes": 1, "verifier": {"folder": TINY, "timeout_seconds": 1e-9}}
@@ -61,8 +59,8 @@ async def test_claims_in_doubt_are_as_the_verifier_finds_them_and_late_ones_go_t
 
 
 async def test_a_worker_with_a_folder_that_holds_no_verifier_ends_at_once_with_one_line(
-    settings: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    settings, topics, tmp_path
+):
     empty = tmp_path / "empty"
     empty.mkdir()
     wrong = changed(settings, scoring={"verifier": {"folder": empty}})

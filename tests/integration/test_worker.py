@@ -5,11 +5,9 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import psutil
 import pytest
@@ -23,7 +21,7 @@ from schemas import Codec, to_json
 from schemas.records import ChatbotAnswer, ContextPassage, KnowledgeDocument
 from streams.kafka.kafka_clients import open_admin, open_consumer
 from streams.kafka.topics import Topics, create_topics
-from streams.observability.failures import EXIT_SOFTWARE, EXIT_UNREACHABLE
+from streams.observability.failures import EXIT_SOFTWARE
 from streams.settings import Settings
 from tests.support.documents import sample_documents
 from tests.support.ledger import outgoing, read_until_settled, sample_answers
@@ -107,9 +105,7 @@ def _refusal(settings: Settings, **variables: str) -> tuple[int, str]:
     return done.returncode, "\n".join(line for line in lines if '"schema_published"' not in line)
 
 
-async def test_pages_and_counts_agree_with_what_came_out(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_pages_and_counts_agree_with_what_came_out(quick, topics, tmp_path):
     answers = sample_answers(40, "counts")
     keyless = replace(answers[0], answer_id="keyless", conversation_id="alone")
     bad = [
@@ -168,8 +164,8 @@ async def test_pages_and_counts_agree_with_what_came_out(
 
 
 async def test_a_long_conversation_keeps_its_order_and_json_is_read_where_it_is_allowed(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+    quick, topics, tmp_path
+):
     answers = sample_answers(50, "order", conversation_length=50)
     records = [
         Outgoing(json.dumps(to_json(answer)).encode(), answer.conversation_id.encode()) for answer in answers
@@ -218,9 +214,7 @@ def _exporting(settings: Settings, endpoint: str) -> Settings:
     return changed(settings, telemetry={"otlp_endpoint": endpoint})
 
 
-async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(quick, topics, tmp_path):
     answers = _secret_answers()
     nonsense = _secret_nonsense(Codec().encode(answers[0]))
     document = KnowledgeDocument("d-1", "nl", SECRET, f"Klik op **{SECRET}**.", answers[0].produced_at)
@@ -255,8 +249,8 @@ async def test_no_text_of_a_customer_comes_into_the_log_whatever_happens(
 
 
 async def test_a_header_name_that_is_not_utf_8_stops_neither_the_answers_nor_the_documents(
-    quick: Settings, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    quick, topics, tmp_path, monkeypatch
+):
     for module in (message_accumulator, producer):
         monkeypatch.setattr(module, "DefaultRecordBatchBuilder", _DefaultRecordBatchBuilderPy)
     odd = ((RawName(b"\xff\xfe" + SECRET.encode()), b"x"),)
@@ -282,9 +276,7 @@ def _is_building(worker: Worker) -> bool:
     return any("spawn_main" in " ".join(child.cmdline()) for child in children)
 
 
-async def test_the_processes_of_a_killed_worker_end_by_themselves(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_the_processes_of_a_killed_worker_end_by_themselves(quick, topics, tmp_path):
     await produce(quick.kafka, topics.documents, sample_documents())
     searching = with_retrieval(changed(quick, scoring={"processes": 2}), ready_before_complete=True)
     with Worker(searching, tmp_path) as worker:
@@ -299,24 +291,7 @@ async def test_the_processes_of_a_killed_worker_end_by_themselves(
     assert len(gone) == len(children)
 
 
-async def test_missing_topics_are_told_with_the_command_that_makes_them(quick: Settings) -> None:
-    code, output = _refusal(quick)
-    assert code == 2
-    assert "truthgate topics create" in output
-    assert len(output.splitlines()) == 1
-
-
-async def test_a_broker_out_of_reach_is_told_within_the_connect_timeout(quick: Settings) -> None:
-    lost = changed(quick, kafka={"bootstrap_servers": NOBODY, "connect_timeout_seconds": 2})
-    began = time.monotonic()
-    code, output = _refusal(lost)
-    assert time.monotonic() - began < 2 + 28  # beside the wait, Python and its imports on a busy machine
-    assert code == EXIT_UNREACHABLE
-    assert len(output.splitlines()) == 1
-    assert NOBODY in output
-
-
-async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics) -> None:
+async def test_a_web_port_that_is_taken_is_told(quick, topics):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, output = _refusal(changed(quick, web={"port": port}))
@@ -325,7 +300,7 @@ async def test_a_web_port_that_is_taken_is_told(quick: Settings, topics: Topics)
     assert len(output.splitlines()) == 1
 
 
-async def test_a_variable_that_opentelemetry_refuses_is_told(quick: Settings, topics: Topics) -> None:
+async def test_a_variable_that_opentelemetry_refuses_is_told(quick, topics):
     exporting = changed(quick, telemetry={"otlp_endpoint": f"http://{NOBODY}"})
     code, output = _refusal(exporting, OTEL_EXPORTER_OTLP_TIMEOUT="abc")
     assert code == 2
@@ -333,7 +308,7 @@ async def test_a_variable_that_opentelemetry_refuses_is_told(quick: Settings, to
     assert len(output.splitlines()) == 1
 
 
-async def test_a_pipeline_that_cannot_be_had_is_told(quick: Settings, topics: Topics) -> None:
+async def test_a_pipeline_that_cannot_be_had_is_told(quick, topics):
     code, output = _refusal(changed(quick, scoring={"pipelines": {"nl": "nope_pipeline"}}))
     assert code == 2
     assert "language 'nl': pipeline 'nope_pipeline' cannot be loaded" in output
@@ -341,9 +316,7 @@ async def test_a_pipeline_that_cannot_be_had_is_told(quick: Settings, topics: To
 
 
 @pytest.mark.parametrize("seconds", [1, 3_600])
-async def test_a_session_timeout_that_kafka_refuses_is_told(
-    quick: Settings, topics: Topics, tmp_path: Path, seconds: float
-) -> None:
+async def test_a_session_timeout_that_kafka_refuses_is_told(quick, topics, tmp_path, seconds):
     with Worker(changed(quick, flow={"session_timeout_seconds": seconds}), tmp_path) as worker:
         assert worker.wait() == 2
     last = json.loads(worker.log.splitlines()[-1])
@@ -351,9 +324,7 @@ async def test_a_session_timeout_that_kafka_refuses_is_told(
     assert last["reason"].startswith(f"flow.session_timeout_seconds {seconds} is refused by Kafka: ")
 
 
-async def test_a_documents_store_in_use_by_another_worker_is_told(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_documents_store_in_use_by_another_worker_is_told(quick, topics, tmp_path):
     with Worker(quick, tmp_path, "first") as worker:
         worker.wait_ready()
         code, output = _refusal(changed(quick, documents={"store": tmp_path / "first"}))
@@ -363,9 +334,7 @@ async def test_a_documents_store_in_use_by_another_worker_is_told(
     assert len(output.splitlines()) == 1
 
 
-async def test_a_worker_that_is_refused_by_its_group_says_so_and_stops_when_asked(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_a_worker_that_is_refused_by_its_group_says_so_and_stops_when_asked(quick, topics, tmp_path):
     """A consumer of another kind holds the group, so the worker never gets its partitions."""
     async with open_consumer(
         quick.kafka,
@@ -394,9 +363,7 @@ async def _replace_answers(settings: Settings, topics: Topics) -> None:
     await create_topics(settings)
 
 
-async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(
-    quick: Settings, topics: Topics, tmp_path: Path
-) -> None:
+async def test_no_answer_is_lost_when_the_topic_is_deleted_and_made_again(quick, topics, tmp_path):
     before, after = sample_answers(20, "before"), sample_answers(40, "after")
 
     async def all_committed() -> bool:

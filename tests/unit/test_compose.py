@@ -42,7 +42,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> Settings:
     return load_settings()
 
 
-def test_it_is_what_the_specification_of_compose_allows() -> None:
+def test_it_is_what_the_specification_of_compose_allows():
     packaged = "check_jsonschema/builtin_schemas/vendor/compose-spec.json"
     schema = json.loads(Path(distribution("check-jsonschema").locate_file(packaged)).read_text("utf-8"))
     validator = Draft7Validator(schema)
@@ -50,12 +50,12 @@ def test_it_is_what_the_specification_of_compose_allows() -> None:
     assert [error.message for error in validator.iter_errors(COMPOSITION)] == []
 
 
-def test_all_parts_are_there() -> None:
+def test_all_parts_are_there():
     assert SERVICES.keys() >= {"kafka", "worker", "libretranslate", "prometheus", "grafana"}
     assert OWN.keys() == {"topics", "worker", "monitoring"}
 
 
-def test_every_setting_is_one_of_ours_and_leads_to_the_other_parts(settings: Settings) -> None:
+def test_every_setting_is_one_of_ours_and_leads_to_the_other_parts(settings):
     assert {name for name in SERVICES["worker"]["environment"] if not name.startswith(PREFIX)} == set()
     host, _, port = settings.kafka.bootstrap_servers.partition(":")
     assert f"://{host}:{port}," in SERVICES[host]["environment"]["KAFKA_ADVERTISED_LISTENERS"]
@@ -64,20 +64,20 @@ def test_every_setting_is_one_of_ours_and_leads_to_the_other_parts(settings: Set
     assert [service["environment"] for service in OWN.values()] == [SERVICES["worker"]["environment"]] * 3
 
 
-def test_the_topics_are_made_with_the_same_settings_before_the_worker_starts(settings: Settings) -> None:
+def test_the_topics_are_made_with_the_same_settings_before_the_worker_starts(settings):
     assert SERVICES["topics"]["command"] == ["topics", "create"]
     assert truthgate_here("topics", "create", "--help").returncode == 0
     assert SERVICES["worker"]["depends_on"] == {"topics": {"condition": "service_completed_successfully"}}
     assert Topics(settings.kafka.topic_prefix).answers == "answers"  # what others on the laptop write to
 
 
-def test_libretranslate_is_the_one_of_the_chart() -> None:
+def test_libretranslate_is_the_one_of_the_chart():
     chart = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))["libretranslate"]["image"]
     image = f"{chart['repository']}:{chart['tag']}"
     assert image == SERVICES["libretranslate"]["image"]
 
 
-def test_own_containers_have_no_rights_and_write_to_their_volume_alone() -> None:
+def test_own_containers_have_no_rights_and_write_to_their_volume_alone():
     for service in OWN.values():
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
@@ -85,7 +85,7 @@ def test_own_containers_have_no_rights_and_write_to_their_volume_alone() -> None
         assert all(volume.endswith(":/var/lib/truthgate") for volume in service.get("volumes", []))
 
 
-def test_rules_and_dashboard_are_written_where_they_are_read(tmp_path: Path) -> None:
+def test_rules_and_dashboard_are_written_where_they_are_read(tmp_path):
     (command,) = SERVICES["monitoring"]["command"]
     variables = SERVICES["monitoring"]["environment"]
     for part in command.split(" && "):
@@ -107,7 +107,7 @@ def test_rules_and_dashboard_are_written_where_they_are_read(tmp_path: Path) -> 
     assert provider["options"]["path"] == "/etc/truthgate"
 
 
-def test_prometheus_scrapes_the_worker_under_the_name_that_the_rules_have(settings: Settings) -> None:
+def test_prometheus_scrapes_the_worker_under_the_name_that_the_rules_have(settings):
     (job,) = content("prometheus")["scrape_configs"]
     assert job["static_configs"] == [{"targets": [f"worker:{settings.web.port}"]}]
     assert f'job="{job["job_name"]}"' in truthgate_here("monitoring", "rules").stdout
@@ -115,13 +115,13 @@ def test_prometheus_scrapes_the_worker_under_the_name_that_the_rules_have(settin
     assert source["url"] == "http://prometheus:9090"
 
 
-def test_images_are_pinned_and_nothing_is_open_to_others_than_this_machine() -> None:
+def test_images_are_pinned_and_nothing_is_open_to_others_than_this_machine():
     for name, service in SERVICES.items():
         assert name in OWN or service["image"].rpartition(":")[2][-1].isdigit()
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
 
 
-def test_what_is_mounted_or_built_from_is_there() -> None:
+def test_what_is_mounted_or_built_from_is_there():
     (build,) = {service["build"] for service in OWN.values()}
     assert (FILE.parent / build / "Dockerfile").is_file()
     mounted = {volume.partition(":")[0] for s in SERVICES.values() for volume in s.get("volumes", [])}

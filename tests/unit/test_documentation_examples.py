@@ -9,8 +9,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from scoring.policy import Policy
 from streams.settings.setting_catalog import all_settings
 from streams.web.verdict_requests import PROBLEM_TYPES
@@ -25,7 +23,7 @@ def blocks(page: str) -> list[tuple[str, str]]:
     return [(found[1], found[2]) for found in _BLOCKS.finditer((DOCS / page).read_text("utf-8"))]
 
 
-def test_the_examples_in_python_print_what_stands_below_them() -> None:
+def test_the_examples_in_python_print_what_stands_below_them():
     told, names = blocks("python.md"), {"__name__": "guide"}
     assert len(told) >= 12
     for (language, code), (below, expected) in zip(told[::2], told[1::2], strict=True):
@@ -42,7 +40,7 @@ def _asked() -> dict[str, Any]:
     return body
 
 
-async def test_the_reply_over_http_is_the_one_that_is_shown() -> None:
+async def test_the_reply_over_http_is_the_one_that_is_shown():
     (shown,) = (json.loads(text) for language, text in blocks("http.md") if language == "json")
     async with service(way_of(settings_of(), Scoring())) as running:
         status, _, verdict = await running.post(json.dumps(_asked()).encode())
@@ -50,7 +48,7 @@ async def test_the_reply_over_http_is_the_one_that_is_shown() -> None:
     assert {name: verdict[name] for name in shown} == shown
 
 
-async def test_the_client_sends_only_what_may_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_client_sends_only_what_may_be_sent(monkeypatch):
     (code,) = (text for language, text in blocks("http.md") if language == "python")
     names: dict[str, Any] = {}
     exec(compile(code, "http.md", "exec"), names)
@@ -69,14 +67,14 @@ async def test_the_client_sends_only_what_may_be_sent(monkeypatch: pytest.Monkey
     assert await asyncio.to_thread(may_be_sent, _asked()) is False, "nobody is there"
 
 
-def test_every_problem_stands_in_the_guide() -> None:
+def test_every_problem_stands_in_the_guide():
     told = re.findall(
         r"^\| (\d+) \| `(\w+)` \| (.+) \|$", (DOCS / "http.md").read_text("utf-8"), re.MULTILINE
     )
     assert told == [(str(kind.status), kind.code, kind.title) for kind in PROBLEM_TYPES]
 
 
-def test_settings_and_pages_that_the_guides_name_are_there() -> None:
+def test_settings_and_pages_that_the_guides_name_are_there():
     text = "\n".join((DOCS / page).read_text("utf-8") for page in ("http.md", "python.md"))
     named = set(re.findall(r"`((?:web|policy|documents)\.[\w.]+)`", text))
     assert "web.verdicts.timeout_seconds" in named

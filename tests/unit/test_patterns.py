@@ -59,21 +59,21 @@ def refused(source: str) -> list[tuple[int, str]]:
         '"(?:" + A + ")?+"',
     ],
 )
-def test_what_is_refused_is_found_also_where_a_pattern_is_put_together(source: str) -> None:
+def test_what_is_refused_is_found_also_where_a_pattern_is_put_together(source):
     assert refused(source)
 
 
-def test_what_only_looks_like_it_is_not_refused() -> None:
+def test_what_only_looks_like_it_is_not_refused():
     assert refused(r'(r"[*+]+", r"\++", r"\*+", rf"{A}+", r"\(\?>", "C+")') == []
 
 
 @pytest.mark.parametrize("folder", _FOLDERS)
-def test_no_pattern_has_a_possessive_quantifier_or_an_atomic_group(folder: str) -> None:
+def test_no_pattern_has_a_possessive_quantifier_or_an_atomic_group(folder):
     files = [file for file in (_ROOT / folder).rglob("*.py") if file != Path(__file__)]
     assert files
     assert {str(file): found for file in files if (found := refused(file.read_text("utf-8")))} == {}
 
 
-def test_no_form_of_a_phrase_becomes_such_a_pattern() -> None:
+def test_no_form_of_a_phrase_becomes_such_a_pattern():
     forms = PhraseList(["a", "^a* *b *c* *", "^^* ... *a ... b*", "a ... b ...", "l'a ... * b"])
     assert not is_refused(forms._pattern.pattern)

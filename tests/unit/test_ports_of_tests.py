@@ -23,7 +23,7 @@ _ONLY_READ = {
 }
 
 
-def test_no_test_names_a_port() -> None:
+def test_no_test_names_a_port():
     files = [path for path in TESTS.rglob("*.py") if path.name not in _ONLY_READ]
     assert len(files) > 50
     named = [
@@ -35,20 +35,20 @@ def test_no_test_names_a_port() -> None:
     assert named == []
 
 
-def test_a_worker_of_a_test_takes_any_free_port(tmp_path: Path) -> None:
+def test_a_worker_of_a_test_takes_any_free_port(tmp_path):
     own = isolated_settings(NOBODY, tmp_path, "test.")
     assert environment(own)["TRUTHGATE_WEB__PORT"] == "0"
     with pytest.raises(AssertionError, match=r"web\.port 0"):
         environment(Settings())
 
 
-def test_where_nobody_listens_a_connection_is_refused() -> None:
+def test_where_nobody_listens_a_connection_is_refused():
     host, port = NOBODY.split(":")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, int(port)))
 
 
-def test_a_port_that_is_held_can_be_listened_on_again_and_refuses_meanwhile() -> None:
+def test_a_port_that_is_held_can_be_listened_on_again_and_refuses_meanwhile():
     with hold_port() as held:
         place = (LOOPBACK, port_of(held))
         for _ in range(2):

@@ -39,7 +39,7 @@ def _position(text: str) -> int:
     return position
 
 
-def test_the_workflow_is_one() -> None:
+def test_the_workflow_is_one():
     package = distribution("check-jsonschema")
     schema = Path(package.locate_file("check_jsonschema/builtin_schemas/vendor/github-workflows.json"))
     # A key `on` is true in YAML 1.1, and "on" in GitHub's.
@@ -49,13 +49,13 @@ def test_the_workflow_is_one() -> None:
     assert list(validator.iter_errors({**read, "job": {}})) != []
 
 
-def test_it_runs_for_a_tag_alone_and_after_all_tests() -> None:
+def test_it_runs_for_a_tag_alone_and_after_all_tests():
     assert READ[True] == {"push": {"tags": ["v*"]}}
     assert READ["jobs"]["publish"]["needs"] == "test"
     assert READ["jobs"]["test"]["steps"][-1]["run"] == ".ci/run"
 
 
-def test_no_job_may_do_more_than_it_needs() -> None:
+def test_no_job_may_do_more_than_it_needs():
     assert READ["permissions"] == {}
     assert READ["jobs"]["test"]["permissions"] == {"contents": "read"}
     assert "secrets." not in TEXT
@@ -63,14 +63,14 @@ def test_no_job_may_do_more_than_it_needs() -> None:
         assert "${{" not in each.get("run", ""), "what an event says is no part of a script"
 
 
-def test_every_action_is_named_by_its_commit() -> None:
+def test_every_action_is_named_by_its_commit():
     used = re.findall(r"uses: (.+)", TEXT)
     assert len(used) >= 6
     for each in used:
         assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[\d.]+", each)
 
 
-def test_what_is_published_has_its_provenance_and_a_signature() -> None:
+def test_what_is_published_has_its_provenance_and_a_signature():
     signed = _step("Sign the wheel, the image and the chart")["run"]
     for signature in ('cosign sign-blob --yes --bundle "dist/', '"$IMAGE@$', '"$CHARTS/truthgate@$'):
         assert signature in signed
@@ -82,7 +82,7 @@ def test_what_is_published_has_its_provenance_and_a_signature() -> None:
     )
 
 
-def test_every_step_is_run_here_or_needs_a_registry() -> None:
+def test_every_step_is_run_here_or_needs_a_registry():
     remote = ("docker ", "helm push", "helm registry", "cosign ", "gh release", 'pip\\" install')
     for each in STEPS:
         local = each.get("name") in LOCAL
@@ -122,7 +122,7 @@ def _run(name: str, folder: Path, **variables: str) -> subprocess.CompletedProce
     )
 
 
-def test_wheel_chart_and_notes_are_built_as_the_workflow_does(checkout: Path) -> None:
+def test_wheel_chart_and_notes_are_built_as_the_workflow_does(checkout):
     variables: dict[str, str] = {}
     for name in LOCAL:
         done = _run(name, checkout, **variables)
@@ -140,11 +140,11 @@ def test_wheel_chart_and_notes_are_built_as_the_workflow_does(checkout: Path) ->
 
 
 @pytest.mark.parametrize("tag", ["v0.1.1", "v0", "v0.1.0-rc1"])
-def test_a_tag_of_another_version_is_refused(tag: str, checkout: Path) -> None:
+def test_a_tag_of_another_version_is_refused(tag, checkout):
     assert _run(CHECK, checkout, GITHUB_REF_NAME=tag).returncode != 0
 
 
-def test_a_version_without_a_date_in_the_changelog_is_refused(tmp_path: Path) -> None:
+def test_a_version_without_a_date_in_the_changelog_is_refused(tmp_path):
     """As long as this one is to come."""
     assert "(unreleased)" in (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert _run(CHECK, linked_checkout(tmp_path / "checkout")).returncode != 0

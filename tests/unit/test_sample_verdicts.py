@@ -5,12 +5,12 @@ from copy import deepcopy
 from tests.support.sample_verdicts import changes, expected, found
 
 
-def test_the_verdicts_on_the_sample_are_the_expected_ones() -> None:
+def test_the_verdicts_on_the_sample_are_the_expected_ones():
     changed = changes(expected(), found())
     assert not changed, "\n".join(["if so meant: `python -m tests.support.sample_verdicts`", *changed])
 
 
-def test_each_value_that_is_another_is_told_with_its_place() -> None:
+def test_each_value_that_is_another_is_told_with_its_place():
     before = expected()
     now = deepcopy(before)
     now[3]["claims"][1]["status"] = "supported"

@@ -40,13 +40,13 @@ def pinned(file: Path) -> dict[str, set[str]]:
     return found
 
 
-def test_the_bill_of_materials_is_valid(bill: Path) -> None:
+def test_the_bill_of_materials_is_valid(bill):
     validator = JsonStrictValidator(SchemaVersion.V1_6)
     assert validator.validate_str(bill.read_text("utf-8")) is None
     assert validator.validate_str('{"bomFormat": "CycloneDX", "specVersion": "1.6", "parts": 1}') is not None
 
 
-def test_the_bill_names_truthgate_and_all_that_is_pinned_with_their_hashes(bill: Path) -> None:
+def test_the_bill_names_truthgate_and_all_that_is_pinned_with_their_hashes(bill):
     read = json.loads(bill.read_text("utf-8"))
     own = read["metadata"]["component"]
     assert (own["name"], own["version"], own["type"]) == ("truthgate", version("truthgate"), "application")
@@ -102,11 +102,11 @@ def advisories() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_known_weakness_is_told_with_where_it_is_mended(advisories: str) -> None:
+def test_a_known_weakness_is_told_with_where_it_is_mended(advisories):
     (found,) = weaknesses(PINNED, advisories)
     assert re.fullmatch(r"aiohttp [\d.]+: PYSEC-2026-1, mended in 999", found)
 
 
-def test_where_nobody_can_be_asked_nothing_counts_as_audited() -> None:
+def test_where_nobody_can_be_asked_nothing_counts_as_audited():
     with pytest.raises(NotAudited, match="refused"):
         weaknesses(PINNED[1:], f"http://{NOBODY}/v1/query")

@@ -37,7 +37,7 @@ def texts() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("word", INSTEAD)
-def test_a_word_that_the_field_does_not_use_is_in_no_text(word: str) -> None:
+def test_a_word_that_the_field_does_not_use_is_in_no_text(word):
     pattern = re.compile(word)
     files = [path for path in texts() if not str(path.relative_to(ROOT)).startswith(_OTHERS)]
     assert len(files) > 300

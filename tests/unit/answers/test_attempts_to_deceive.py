@@ -74,21 +74,19 @@ async def _sent(scorer: Scorer, *, marked: bool) -> list[tuple[dict[str, Any], s
     return [(each, reason) for each, decision, reason in verdicts if decision is Decision.AUTO_SEND]
 
 
-def test_there_are_many_attempts_and_most_are_wrong() -> None:
+def test_there_are_many_attempts_and_most_are_wrong():
     assert len(ATTEMPTS) > 1_500
     assert sum(attempt["wrong"] for attempt in ATTEMPTS) > 1_200
 
 
-async def test_without_marks_nothing_is_sent_but_courtesies(scorer: Scorer) -> None:
+async def test_without_marks_nothing_is_sent_but_courtesies(scorer):
     sent = await _sent(scorer, marked=False)
     assert {reason for _, reason in sent} == {"courtesy"}
     assert not any(attempt["wrong"] for attempt, _ in sent)
     assert {"Thanks", "Bedankt"} <= {attempt["question"] for attempt, _ in sent}
 
 
-async def test_if_all_documents_are_marked_what_is_sent_and_wrong_is_wrong_in_the_document(
-    scorer: Scorer,
-) -> None:
+async def test_if_all_documents_are_marked_what_is_sent_and_wrong_is_wrong_in_the_document(scorer):
     sent = await _sent(scorer, marked=True)
     wrong = [attempt for attempt, _ in sent if attempt["wrong"]]
     assert [each["id"] for each in wrong] == [each["id"] for each in ATTEMPTS if "limit" in each]

@@ -53,7 +53,7 @@ def verdict_of(answer: str, claims: tuple[CheckedClaim, ...]) -> Verdict:
     return make_verdict(asked, assessment, PolicyDecision(Decision.BLOCKED, (), "p1"), context, NOW)
 
 
-def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() -> None:
+def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all():
     verdict = verdict_of(ANSWER, (GREETING, TRUE, WRONG))
     assert verdict.claims == (
         VerdictClaim("Hello!", 0, 6, "not_checkable", "words"),
@@ -81,7 +81,7 @@ def test_a_verdict_tells_every_claim_with_its_passage_and_what_is_true_of_all() 
     assert astray(verdict, {"d-1": [HELP]}) == []
 
 
-def test_a_profile_that_checks_no_claims_tells_none() -> None:
+def test_a_profile_that_checks_no_claims_tells_none():
     verdict = make_verdict(
         ChatbotAnswer("a-1", "c-1", "", ANSWER, NOW),
         ScoredAnswer(1.0, MessageType.GENERAL, "en"),
@@ -104,7 +104,7 @@ def test_a_profile_that_checks_no_claims_tells_none() -> None:
     ],
     ids=["place of the answer", "place of the document", "document", "text", "nothing"],
 )
-def test_a_claim_or_passage_that_does_not_stand_where_it_says_is_found(broken: CheckedClaim) -> None:
+def test_a_claim_or_passage_that_does_not_stand_where_it_says_is_found(broken):
     verdict = verdict_of(ANSWER, (TRUE, broken))
     assert astray(verdict, {"d-1": [HELP], "d-2": [ANSWER]}) == [verdict.claims[1]]
 
@@ -142,9 +142,7 @@ def _answers(draw: st.DrawFn) -> tuple[str, Texts, tuple[CheckedClaim, ...]]:
 
 
 @given(_answers())
-def test_every_claim_of_a_verdict_can_be_followed_whatever_was_cut_or_left_out(
-    case: tuple[str, Texts, tuple[CheckedClaim, ...]],
-) -> None:
+def test_every_claim_of_a_verdict_can_be_followed_whatever_was_cut_or_left_out(case):
     answer, documents, claims = case
     written = verdict_of(answer, claims)
     verdict = Codec().decode(Codec().encode(written), Verdict)
@@ -163,7 +161,7 @@ def _many(number: int, status: ClaimStatus, size: int = 1) -> list[CheckedClaim]
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
-def test_a_verdict_fits_the_smallest_record_however_many_and_long_its_claims_are(size: int) -> None:
+def test_a_verdict_fits_the_smallest_record_however_many_and_long_its_claims_are(size):
     claims = _many(3_000, ClaimStatus.CONTRADICTED, size)
     verdict = replace(verdict_of(ANSWER, ()), claims=verdict_claims(claims))
     limits = message_limits(Settings(encoding=EncodingSettings(max_value_bytes=1024)))
@@ -172,7 +170,7 @@ def test_a_verdict_fits_the_smallest_record_however_many_and_long_its_claims_are
     assert len(Codec().encode(verdict)) < limits.verdict / 2
 
 
-def test_what_speaks_against_an_answer_is_left_out_last() -> None:
+def test_what_speaks_against_an_answer_is_left_out_last():
     order = (
         ClaimStatus.NOT_CHECKABLE,
         ClaimStatus.SUPPORTED,
@@ -188,7 +186,7 @@ def test_what_speaks_against_an_answer_is_left_out_last() -> None:
     assert statuses.count("not_checkable") == 0
 
 
-def test_a_claim_too_large_for_the_room_that_is_left_makes_way_for_smaller_ones() -> None:
+def test_a_claim_too_large_for_the_room_that_is_left_makes_way_for_smaller_ones():
     claims = [*_many(4, ClaimStatus.CONTRADICTED, MAX_TEXT_CHARACTERS), *_many(1, ClaimStatus.NOT_CHECKABLE)]
     assert [claim.status for claim in verdict_claims(claims)] == ["contradicted"] * 3 + ["not_checkable"]
 
@@ -235,13 +233,13 @@ def fifty(kind: Mistake) -> Evidence:
     ],
 )
 def test_a_judge_takes_ticks_away_by_words_and_gives_them_where_its_true_decided(
-    claim: CheckedClaim, opinion: Opinion | None, decided: PolicyDecision, expected: tuple[str, str]
-) -> None:
+    claim, opinion, decided, expected
+):
     (found,) = claims_after_opinion([claim], opinion, decided)
     assert (found.status, found.decided_by) == expected
 
 
-def test_words_that_a_judge_calls_wrong_are_marked_in_the_claim_and_faithfulness_follows() -> None:
+def test_words_that_a_judge_calls_wrong_are_marked_in_the_claim_and_faithfulness_follows():
     right = replace(OPEN, status=ClaimStatus.SUPPORTED)
     assessment = ScoredAnswer(3.0, MessageType.GENERAL, "en", claims=(TRUE, right))
     asked = [PricedOpinion(says(Label.FALSE, fifty(Mistake.NUMBER)))]

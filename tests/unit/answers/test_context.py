@@ -5,7 +5,6 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -105,7 +104,7 @@ class Failing:
         raise AssertionError("unreachable")
 
 
-async def test_inline_passages_are_used_as_they_come_and_ids_beside_them_are_not_looked_up() -> None:
+async def test_inline_passages_are_used_as_they_come_and_ids_beside_them_are_not_looked_up():
     documents = LateDocuments()
     inline = (
         ContextPassage("x", "text", "title", 0.5),
@@ -121,7 +120,7 @@ async def test_inline_passages_are_used_as_they_come_and_ids_beside_them_are_not
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t\u00a0\u2003"])
-async def test_inline_passages_of_nothing_but_blanks_count_as_none(blank: str) -> None:
+async def test_inline_passages_of_nothing_but_blanks_count_as_none(blank):
     inline = (ContextPassage("x", blank),)
     resolved = await resolve_context(answer("d", context=inline), library("d"), 5)
     assert resolved == ResolvedContext((whole("d"),), source=ContextSource.BY_ID)
@@ -129,19 +128,19 @@ async def test_inline_passages_of_nothing_but_blanks_count_as_none(blank: str) -
     assert nothing == ResolvedContext((), (), (Reason.CONTEXT_MISSING,))
 
 
-async def test_an_answer_without_any_context_is_degraded_at_once() -> None:
+async def test_an_answer_without_any_context_is_degraded_at_once():
     documents = LateDocuments()
     assert await resolve_context(answer(), documents, 5) == ResolvedContext((), (), (Reason.CONTEXT_MISSING,))
     assert documents.asked == []
 
 
-async def test_a_document_without_text_is_no_context() -> None:
+async def test_a_document_without_text_is_no_context():
     resolved = await resolve_context(answer("d"), library("d", text=" \n"), 5)
     assert resolved.degraded == (Reason.CONTEXT_MISSING,)
     assert resolved.missing_ids == ()
 
 
-async def test_all_ids_are_waited_for_together_and_once() -> None:
+async def test_all_ids_are_waited_for_together_and_once():
     documents = LateDocuments()
     resolved = await resolve_context(answer("b", "a", "b"), documents, 1.5)
     assert documents.asked == [(("b", "a"), WHEN, 1.5)]
@@ -154,7 +153,7 @@ class StaleDocuments(StaticDocuments):
     is_stale = True
 
 
-async def test_what_was_looked_up_in_a_stale_copy_is_degraded() -> None:
+async def test_what_was_looked_up_in_a_stale_copy_is_degraded():
     copy = StaleDocuments(library("d").by_id)
     there = await resolve_context(answer("d"), copy, 5)
     assert there == ResolvedContext(
@@ -164,7 +163,7 @@ async def test_what_was_looked_up_in_a_stale_copy_is_degraded() -> None:
     assert missing.degraded == (Reason.CONTEXT_MISSING, Reason.DOCUMENTS_STALE)
 
 
-async def test_a_stale_copy_does_not_matter_where_nothing_is_looked_up() -> None:
+async def test_a_stale_copy_does_not_matter_where_nothing_is_looked_up():
     copy = LateDocuments(stale=True)
     inline = await resolve_context(answer("d", context=(ContextPassage("x", "text"),)), copy, 5)
     assert inline.degraded == ()
@@ -172,7 +171,7 @@ async def test_a_stale_copy_does_not_matter_where_nothing_is_looked_up() -> None
 
 
 @given(wanted=st.lists(st.sampled_from("abcdef"), min_size=1), there=st.sets(st.sampled_from("abcdef")))
-def test_documents_come_in_the_order_of_the_answer_each_once(wanted: list[str], there: set[str]) -> None:
+def test_documents_come_in_the_order_of_the_answer_each_once(wanted, there):
     resolved = asyncio.run(resolve_context(answer(*wanted), library(*there), 1))
     distinct = list(dict.fromkeys(wanted))
     assert [passage.document_id for passage in resolved.passages] == [key for key in distinct if key in there]
@@ -180,7 +179,7 @@ def test_documents_come_in_the_order_of_the_answer_each_once(wanted: list[str], 
     assert resolved.degraded == (() if set(wanted) <= there else (Reason.CONTEXT_MISSING,))
 
 
-async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages_nor_ids() -> None:
+async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages_nor_ids():
     retriever = Found()
     blank = answer(context=(ContextPassage("x", " \n"),))
     resolved = await resolve_context(blank, LateDocuments(), 5, retriever, search_timeout_seconds=3)
@@ -200,15 +199,13 @@ async def test_passages_are_retrieved_for_an_answer_that_brings_neither_passages
 @pytest.mark.parametrize(
     ("stated", "told"), [("nl", "nl"), ("nl-BE", "nl"), ("Dutch", None), ("", None), (None, None)]
 )
-async def test_the_retriever_is_told_the_language_that_the_answer_states_if_it_is_one(
-    stated: str | None, told: str | None
-) -> None:
+async def test_the_retriever_is_told_the_language_that_the_answer_states_if_it_is_one(stated, told):
     retriever = Found()
     await resolve_context(replace(answer(), language=stated), LateDocuments(), 5, retriever)
     assert retriever.asked == [("How?", told, 5)]
 
 
-async def test_nothing_is_retrieved_for_an_answer_that_names_its_documents_even_missing_ones() -> None:
+async def test_nothing_is_retrieved_for_an_answer_that_names_its_documents_even_missing_ones():
     retriever = Found()
     missing = await resolve_context(answer("d", "gone"), library("d"), 0, retriever)
     assert (missing.passages, missing.missing_ids) == ((whole("d"),), ("gone",))
@@ -220,16 +217,14 @@ async def test_nothing_is_retrieved_for_an_answer_that_names_its_documents_even_
     assert retriever.asked == []
 
 
-async def test_what_is_retrieved_below_the_floor_is_shown_and_degraded() -> None:
+async def test_what_is_retrieved_below_the_floor_is_shown_and_degraded():
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(sufficient=False))
     assert [passage.text for passage in resolved.passages] == ["one", "two"]
     assert (resolved.degraded, resolved.source) == ((Reason.CONTEXT_INSUFFICIENT,), ContextSource.RETRIEVED)
 
 
 @pytest.mark.parametrize(("hits", "source"), [((), "none"), ((replace(HITS[0], text=" "),), "retrieved")])
-async def test_what_says_nothing_is_insufficient_whatever_the_retriever_says(
-    hits: tuple[Hit, ...], source: str
-) -> None:
+async def test_what_says_nothing_is_insufficient_whatever_the_retriever_says(hits, source):
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(hits))
     assert (resolved.degraded, resolved.source) == ((Reason.CONTEXT_INSUFFICIENT,), source)
 
@@ -237,14 +232,14 @@ async def test_what_says_nothing_is_insufficient_whatever_the_retriever_says(
 @pytest.mark.parametrize(
     "error", [RetrievalUnavailable("index_incomplete"), OSError(28, "No space left"), TimeoutError(), None]
 )
-async def test_a_retriever_that_fails_or_hangs_costs_its_time_and_no_more(error: Exception | None) -> None:
+async def test_a_retriever_that_fails_or_hangs_costs_its_time_and_no_more(error):
     began = time.monotonic()
     resolved = await resolve_context(answer(), library(), 5, Failing(error), search_timeout_seconds=0.05)
     assert resolved == ResolvedContext((), degraded=(Reason.RETRIEVAL_UNAVAILABLE,))
     assert time.monotonic() - began < 2
 
 
-async def test_what_was_retrieved_is_judged_in_its_whole_documents_each_once() -> None:
+async def test_what_was_retrieved_is_judged_in_its_whole_documents_each_once():
     """A component that stands beside the passage that was found is defined none the less."""
     twice = (*HITS, replace(HITS[0], text="three", start=600, end=605))
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(twice))
@@ -254,7 +249,7 @@ async def test_what_was_retrieved_is_judged_in_its_whole_documents_each_once() -
     assert by_id.scoring_passages == by_id.passages
 
 
-def test_of_given_documents_with_one_id_the_last_is_found_by_it_and_each_by_its_version() -> None:
+def test_of_given_documents_with_one_id_the_last_is_found_by_it_and_each_by_its_version():
     dutch, english, other = (
         KnowledgeDocument(key, language, "t", "text", WHEN)
         for key, language in (("a", "nl"), ("a", "en"), ("b", "nl"))
@@ -266,7 +261,7 @@ def test_of_given_documents_with_one_id_the_last_is_found_by_it_and_each_by_its_
     assert given.get_version("b", "another", WHEN) is None
 
 
-async def test_a_passage_of_a_version_that_was_replaced_or_deleted_is_shown_and_degraded() -> None:
+async def test_a_passage_of_a_version_that_was_replaced_or_deleted_is_shown_and_degraded():
     outdated = (HITS[0], replace(HITS[1], version="v0"))
     resolved = await resolve_context(answer(), LateDocuments(), 5, Found(outdated))
     assert [passage.text for passage in resolved.scoring_passages] == ["all of d", "two"]
@@ -274,7 +269,7 @@ async def test_a_passage_of_a_version_that_was_replaced_or_deleted_is_shown_and_
     assert (resolved.degraded, resolved.source) == ((Reason.DOCUMENTS_STALE,), ContextSource.RETRIEVED)
 
 
-async def test_what_is_retrieved_from_a_stale_copy_is_degraded() -> None:
+async def test_what_is_retrieved_from_a_stale_copy_is_degraded():
     resolved = await resolve_context(answer(), StaleDocuments({}), 5, Found())
     assert resolved.degraded == (Reason.DOCUMENTS_STALE,)
     assert len(resolved.spans) == 2
@@ -299,13 +294,13 @@ async def published(
     "cited",
     [{"document_ids": ("faq",)}, {"context": (ContextPassage("faq", "Forged."),)}],
 )
-async def test_a_document_that_is_cited_and_marked_to_be_sent_is_published(cited: dict[str, Any]) -> None:
+async def test_a_document_that_is_cited_and_marked_to_be_sent_is_published(cited):
     quoting = replace(QUOTING, **cited)
     assert await published(quoting, StaticDocuments.of([FAQ, *OTHERS])) == ["faq"]
     assert await published(quoting, StaticDocuments.of([replace(FAQ, auto_send=False), *OTHERS])) == []
 
 
-async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
+async def test_what_is_not_in_the_current_documents_proves_nothing():
     inline = replace(QUOTING, context=(ContextPassage("faq", HELP, FAQ.title),))
     assert await published(inline, StaticDocuments.of([])) == []
     assert await published(inline, StaticDocuments.of([replace(FAQ, document_id="other")])) == []
@@ -314,7 +309,7 @@ async def test_what_is_not_in_the_current_documents_proves_nothing() -> None:
     assert await published(named, StaticDocuments.of([FAQ])) == []  # one is missing
 
 
-async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the_current_one() -> None:
+async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the_current_one():
     class Changed(StaticDocuments):
         async def wait_for(
             self, document_ids: Collection[str], produced_at: datetime, seconds: float
@@ -327,7 +322,7 @@ async def test_an_answer_that_was_made_from_another_version_is_not_proved_by_the
     assert await published(named, Changed.of([replace(FAQ, auto_send=False)])) == []
 
 
-async def test_of_what_was_retrieved_the_whole_document_is_published() -> None:
+async def test_of_what_was_retrieved_the_whole_document_is_published():
     version = version_name(FAQ)
     hit = Hit("faq", version, "en", FAQ.title, "Click", 0, 5, 0.03, 0.8, keyword_rank=1)
     bare = replace(QUOTING, context=(), document_ids=())
@@ -346,14 +341,14 @@ class Substituted(StaticDocuments):
         return {key: replace(each, is_substitute=True) for key, each in found.items()}
 
 
-async def test_an_answer_judged_on_a_later_version_than_its_own_is_degraded() -> None:
+async def test_an_answer_judged_on_a_later_version_than_its_own_is_degraded():
     resolved = await resolve_context(answer("d"), Substituted(library("d").by_id), 5)
     assert resolved == ResolvedContext(
         (whole("d"),), degraded=(Reason.DOCUMENTS_STALE,), source=ContextSource.BY_ID
     )
 
 
-async def test_everyone_who_waits_for_a_document_wakes_when_it_arrives() -> None:
+async def test_everyone_who_waits_for_a_document_wakes_when_it_arrives():
     arrivals = DocumentWaiters()
     waits = [asyncio.create_task(arrivals.wait(["a", "b"], 30)) for _ in range(20)]
     await asyncio.sleep(0)
@@ -365,7 +360,7 @@ async def test_everyone_who_waits_for_a_document_wakes_when_it_arrives() -> None
     assert len(arrivals) == 0
 
 
-def test_waiting_ends_in_time_and_leaves_nothing_behind() -> None:
+def test_waiting_ends_in_time_and_leaves_nothing_behind():
     arrivals = DocumentWaiters()
 
     async def wait() -> float:
@@ -378,7 +373,7 @@ def test_waiting_ends_in_time_and_leaves_nothing_behind() -> None:
     arrivals.notify(["a"])
 
 
-async def test_a_wait_that_is_cancelled_leaves_nothing_behind() -> None:
+async def test_a_wait_that_is_cancelled_leaves_nothing_behind():
     arrivals = DocumentWaiters()
     patient, hasty = (asyncio.create_task(arrivals.wait(["a"], 30)) for _ in range(2))
     await asyncio.sleep(0)
@@ -391,7 +386,7 @@ async def test_a_wait_that_is_cancelled_leaves_nothing_behind() -> None:
     assert len(arrivals) == 0
 
 
-def test_a_document_that_others_waited_for_in_vain_is_absent_for_a_minute_or_until_it_arrives() -> None:
+def test_a_document_that_others_waited_for_in_vain_is_absent_for_a_minute_or_until_it_arrives():
     arrivals = DocumentWaiters()
 
     async def seconds(*document_ids: str) -> float:
@@ -410,7 +405,7 @@ def test_a_document_that_others_waited_for_in_vain_is_absent_for_a_minute_or_unt
     assert run_virtually(waits()) == pytest.approx([5, 0, 5, 5, 0, 5])
 
 
-def test_only_so_many_wait_at_once_whatever_they_wait_for() -> None:
+def test_only_so_many_wait_at_once_whatever_they_wait_for():
     arrivals = DocumentWaiters(most=64)
 
     async def wait_for(number: int) -> float:

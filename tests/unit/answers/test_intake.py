@@ -100,7 +100,7 @@ async def taken_in(tmp_path: Path, assessor: AsyncScorer | None, *messages: Any)
     return producer, consumer
 
 
-async def test_an_answer_becomes_a_verdict_on_the_topic_of_its_decision(tmp_path: Path) -> None:
+async def test_an_answer_becomes_a_verdict_on_the_topic_of_its_decision(tmp_path):
     producer, _ = await taken_in(tmp_path, None, message(7, Codec().encode(ANSWER)))
     ((topic, value, key, headers),) = producer.sent
     assert (topic, key) == ("verdicts.review", b"c-1")
@@ -109,8 +109,8 @@ async def test_an_answer_becomes_a_verdict_on_the_topic_of_its_decision(tmp_path
 
 @pytest.mark.parametrize("error", [ValueError(HALF), BadAnswer(Stage.SCORE, "ValueError", HALF)])
 async def test_a_failure_that_quotes_half_a_character_is_a_dead_letter_and_the_next_answer_is_taken(
-    tmp_path: Path, error: Exception
-) -> None:
+    tmp_path, error
+):
     headers = (("\\xff", b"1"), ("caf\u00e9", b"\xff"))
     encoded = Codec().encode(ANSWER)
     producer, consumer = await taken_in(

@@ -171,16 +171,14 @@ def scorer() -> InProcess:
     return InProcess()
 
 
-async def test_an_answer_is_judged_on_its_documents(settings: Settings, scorer: InProcess) -> None:
+async def test_an_answer_is_judged_on_its_documents(settings, scorer):
     verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert (verdict.answer_id, verdict.context_ids, verdict.scored_at) == ("a-1", ("d-1",), NOW)
     assert verdict.score is not None
     assert verdict.degraded == ()
 
 
-async def test_the_verdict_names_the_version_it_was_judged_against(
-    settings: Settings, scorer: InProcess
-) -> None:
+async def test_the_verdict_names_the_version_it_was_judged_against(settings, scorer):
     verdict = await processor(settings, scorer).verdict(received(ENCODED), soon())
     assert verdict.context_source == "by_id"
     assert verdict.context == (
@@ -188,9 +186,7 @@ async def test_the_verdict_names_the_version_it_was_judged_against(
     )
 
 
-async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(
-    settings: Settings, scorer: InProcess
-) -> None:
+async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_question(settings, scorer):
     way = processor(settings, scorer, retriever=Retrieving())
     verdict = await way.verdict(received(Codec().encode(BARE)), soon())
     assert (verdict.context_source, verdict.context_ids, verdict.degraded) == ("retrieved", ("d-1",), ())
@@ -223,27 +219,21 @@ async def test_an_answer_without_context_is_judged_on_what_is_retrieved_for_its_
     ],
 )
 async def test_an_answer_whose_context_is_not_found_goes_to_review_whatever_it_says(
-    settings: Settings,
-    scorer: InProcess,
-    retriever: Retriever | None,
-    gap: str,
-    answer: ChatbotAnswer,
-) -> None:
+    settings, scorer, retriever, gap, answer
+):
     way = processor(settings, scorer, retriever=retriever)
     verdict = await way.verdict(received(Codec().encode(answer)), soon())
     assert (verdict.decision, verdict.reasons[0], verdict.degraded[0]) == ("review", gap, gap)
 
 
-async def test_the_search_may_wait_for_others_in_half_of_the_answers_time(settings: Settings) -> None:
+async def test_the_search_may_wait_for_others_in_half_of_the_answers_time(settings):
     retriever = Retrieving()
     way = processor(settings, retriever=retriever)
     await way.verdict(received(Codec().encode(BARE)), soon(4.0))
     assert 1.5 < retriever.seconds[0] <= 2.0
 
 
-async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
-    settings: Settings, scorer: InProcess
-) -> None:
+async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(settings, scorer):
     later = NOW + timedelta(hours=1)
     first = await processor(settings, scorer).verdict(received(ENCODED), soon())
     second = await processor(settings, scorer, now=later).verdict(received(ENCODED), soon())
@@ -251,13 +241,13 @@ async def test_a_repeated_delivery_gives_the_same_verdict_but_for_its_time(
     assert replace(second, scored_at=NOW) == first
 
 
-async def test_a_verdict_can_be_read_by_its_consumers(settings: Settings, scorer: InProcess) -> None:
+async def test_a_verdict_can_be_read_by_its_consumers(settings, scorer):
     way = processor(settings, scorer)
     verdict = await way.verdict(received(ENCODED), soon())
     assert Codec().decode(Codec().encode(verdict), Verdict) == verdict
 
 
-async def test_with_scoring_off_every_answer_goes_to_review(settings: Settings) -> None:
+async def test_with_scoring_off_every_answer_goes_to_review(settings):
     verdict = await processor(settings).verdict(received(ENCODED), soon())
     assert (verdict.decision, verdict.score, verdict.degraded) == ("review", None, ("scoring_disabled",))
 
@@ -274,16 +264,14 @@ async def test_with_scoring_off_every_answer_goes_to_review(settings: Settings) 
         (Codec().encode(DOCUMENT), Stage.DECODE, "wrong_record"),
     ],
 )
-async def test_what_is_no_answer_is_bad_with_stage_and_code(
-    settings: Settings, value: bytes | None, stage: Stage, code: str
-) -> None:
+async def test_what_is_no_answer_is_bad_with_stage_and_code(settings, value, stage, code):
     with pytest.raises(BadAnswer) as caught:
         await processor(settings).verdict(received(value), soon())
     assert (caught.value.stage, caught.value.error_class, caught.value.attempts) == (stage, code, 1)
     assert SECRET not in str(caught.value) + caught.value.message
 
 
-async def test_an_answer_that_takes_too_long_goes_to_review(settings: Settings) -> None:
+async def test_an_answer_that_takes_too_long_goes_to_review(settings):
     assessor = SlowAssessor()
     verdict = await processor(settings, assessor).verdict(received(ENCODED), soon(0.05))
     assert (verdict.decision, verdict.score) == ("review", None)
@@ -292,7 +280,7 @@ async def test_an_answer_that_takes_too_long_goes_to_review(settings: Settings) 
     assert assessor.cancelled
 
 
-async def test_a_time_limit_of_the_assessor_itself_sends_the_answer_to_review_too(settings: Settings) -> None:
+async def test_a_time_limit_of_the_assessor_itself_sends_the_answer_to_review_too(settings):
     late = replace(ANSWER, document_ids=("d-1", "gone"))
     assessor = FailingAssessor(TimeoutError("Task timeout", 10))
     verdict = await processor(settings, assessor).verdict(received(Codec().encode(late)), soon())
@@ -301,15 +289,13 @@ async def test_a_time_limit_of_the_assessor_itself_sends_the_answer_to_review_to
     assert verdict.context_ids == ("d-1",)
 
 
-async def test_an_answer_whose_time_is_over_is_still_answered(settings: Settings) -> None:
+async def test_an_answer_whose_time_is_over_is_still_answered(settings):
     verdict = await processor(settings, SlowAssessor()).verdict(received(ENCODED), soon(-1))
     assert (verdict.decision, verdict.degraded) == ("review", ("scoring_timeout",))
 
 
 @pytest.mark.parametrize("error", [ValueError(SECRET), RecursionError(SECRET), KeyError(SECRET)])
-async def test_an_answer_that_the_scorer_fails_on_is_bad_and_what_is_logged_quotes_nobody(
-    settings: Settings, error: Exception
-) -> None:
+async def test_an_answer_that_the_scorer_fails_on_is_bad_and_what_is_logged_quotes_nobody(settings, error):
     with pytest.raises(BadAnswer) as caught:
         await processor(settings, FailingAssessor(error)).verdict(received(ENCODED), soon())
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, type(error).__name__)
@@ -317,7 +303,7 @@ async def test_an_answer_that_the_scorer_fails_on_is_bad_and_what_is_logged_quot
     assert SECRET not in "".join(traceback.format_exception_only(caught.value))
 
 
-async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings: Settings) -> None:
+async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings):
     assessor = FailingAssessor(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
     with pytest.raises(BadAnswer) as caught:
         await processor(settings, assessor).verdict(received(ENCODED), soon())
@@ -337,8 +323,8 @@ async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings: Settings) 
 )
 @pytest.mark.parametrize("where", ["documents", "scorer"])
 async def test_what_every_answer_would_meet_is_the_workers_failure_and_no_dead_letter(
-    settings: Settings, where: str, error: Exception, code: int
-) -> None:
+    settings, where, error, code
+):
     if where == "documents":
         way = processor(settings, documents=FailingDocuments(error))
     else:
@@ -349,7 +335,7 @@ async def test_what_every_answer_would_meet_is_the_workers_failure_and_no_dead_l
     assert SECRET not in str(caught.value)
 
 
-async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings: Settings) -> None:
+async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings):
     waits: list[float] = []
 
     class NotingDocuments:
@@ -374,9 +360,7 @@ async def test_documents_are_not_waited_for_beyond_the_answers_own_time(settings
     assert waits[1] == settings.documents.wait_timeout_seconds
 
 
-async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_on(
-    settings: Settings,
-) -> None:
+async def test_headers_are_those_of_cloudevents_and_only_the_trace_context_goes_on(settings):
     original: Headers = (
         ("traceparent", b"00-1-2-01"),
         ("tracestate", b"vendor=1"),

@@ -49,7 +49,7 @@ def _judged(recorded: Recorded, verdict: Verdict, *, texts: bool = False) -> Rea
     return recorded.spans["process answers"]
 
 
-def test_untraced_answers_keep_the_headers_they_came_with_and_log_lines_can_name_the_chatbots_trace() -> None:
+def test_untraced_answers_keep_the_headers_they_came_with_and_log_lines_can_name_the_chatbots_trace():
     traces = AnswerTraces(Settings())
     headers: Headers = (PARENT, ("tracestate", b"as it came"), ("ce_id", b"1"))
     with traces.process(_received(*headers), 1), traces.sending("verdicts.review", b"c-1") as span:
@@ -59,7 +59,7 @@ def test_untraced_answers_keep_the_headers_they_came_with_and_log_lines_can_name
     assert not get_current_span().get_span_context().is_valid
 
 
-def test_what_is_sent_carries_the_context_of_its_own_span(recorded: Recorded) -> None:
+def test_what_is_sent_carries_the_context_of_its_own_span(recorded):
     traces = AnswerTraces(Settings(), recorded.tracing)
     with traces.process(_received(PARENT), 1), traces.sending("verdicts.review", b"c-1") as span:
         (_, sent), (_, parent) = traces.with_trace_context((("ce_id", b"1"), PARENT))
@@ -69,7 +69,7 @@ def test_what_is_sent_carries_the_context_of_its_own_span(recorded: Recorded) ->
 
 
 @pytest.mark.parametrize("texts", [False, True])
-def test_texts_are_in_a_trace_only_where_they_are_switched_on(recorded: Recorded, texts: bool) -> None:
+def test_texts_are_in_a_trace_only_where_they_are_switched_on(recorded, texts):
     span = _judged(recorded, VERDICT, texts=texts)
     assert (SECRET in span.to_json()) is texts
     (event,) = recorded.events.get_finished_logs()
@@ -80,7 +80,7 @@ def test_texts_are_in_a_trace_only_where_they_are_switched_on(recorded: Recorded
 
 
 @pytest.mark.parametrize("texts", [False, True])
-def test_metadata_is_in_no_trace_but_for_the_id_of_the_reply(recorded: Recorded, texts: bool) -> None:
+def test_metadata_is_in_no_trace_but_for_the_id_of_the_reply(recorded, texts):
     kept = {"tenant": SECRET, SECRET: "x", "gen_ai.response.id": "r-1"}
     span = _judged(recorded, replace(VERDICT, question="", answer="", metadata=kept), texts=texts)
     (event,) = recorded.events.get_finished_logs()
@@ -88,7 +88,7 @@ def test_metadata_is_in_no_trace_but_for_the_id_of_the_reply(recorded: Recorded,
     assert "r-1" in event.to_json()
 
 
-def test_a_dead_letters_reason_is_its_code_alone(recorded: Recorded) -> None:
+def test_a_dead_letters_reason_is_its_code_alone(recorded):
     traces = AnswerTraces(Settings(), recorded.tracing)
     with traces.process(_received(), 1):
         traces.record_failure(BadAnswer(Stage.DECODE, "truncated", SECRET))
@@ -98,7 +98,7 @@ def test_a_dead_letters_reason_is_its_code_alone(recorded: Recorded) -> None:
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\xff" * 10_000, b"k" * 1_000_000, "é".encode() * 500])
-def test_any_key_gives_attributes_that_can_be_exported(recorded: Recorded, key: bytes | None) -> None:
+def test_any_key_gives_attributes_that_can_be_exported(recorded, key):
     with AnswerTraces(Settings(), recorded.tracing).process(_received(key=key), 1):
         pass
     found = recorded.spans["process answers"].attributes.get("messaging.kafka.message.key")
@@ -106,7 +106,7 @@ def test_any_key_gives_attributes_that_can_be_exported(recorded: Recorded, key: 
     assert len(str(found or "").encode()) <= 1024
 
 
-def test_half_characters_and_long_texts_do_not_keep_a_trace_from_its_collector(recorded: Recorded) -> None:
+def test_half_characters_and_long_texts_do_not_keep_a_trace_from_its_collector(recorded):
     odd = replace(VERDICT, answer_id="a\ud800", question="\ud800" * 20_000, answer="x" * 1_000_000)
     span = _judged(recorded, odd, texts=True)
     values = [value for value in span.attributes.values() if isinstance(value, str)]
@@ -122,9 +122,7 @@ class _Finding:
         return RetrievalResult((hit,), is_sufficient=True, relevance=0.5)
 
 
-async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_could_not(
-    recorded: Recorded,
-) -> None:
+async def test_a_search_is_a_part_of_its_stage_with_what_it_found_or_why_it_could_not(recorded):
     traces = AnswerTraces(Settings(), recorded.tracing)
     retriever = TracedRetriever(_Finding(), traces.stages)
     with traces.process(_received(), 1), traces.stages.stage("enrich"):
@@ -143,7 +141,7 @@ class _Assessing:
         return replace(ASSESSMENT, timings=(Timing("parse", 5, 6),))
 
 
-async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded: Recorded) -> None:
+async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(recorded):
     traces, seen = AnswerTraces(Settings(), recorded.tracing), list[ScoredAnswer]()
     decide = Settings().policy.decide
     way = Pipeline(
@@ -159,7 +157,7 @@ async def test_parts_of_scoring_are_spans_below_it_and_every_assessment_is_seen(
     assert seen == [ASSESSMENT, ASSESSMENT]
 
 
-def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded: Recorded) -> None:
+def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded):
     publications = PublicationTraces(KafkaSettings(), recorded.tracing)
     unsampled = (PARENT[0], PARENT[1][:-1] + b"0")
     for headers in [(PARENT,)] * 200 + [(unsampled,), (), (("traceparent", b"garbage"),)]:
@@ -180,7 +178,7 @@ def test_a_publication_is_one_span_linked_to_the_records_it_rests_on(recorded: R
     assert len(recorded.exporter.get_finished_spans()) == 1
 
 
-def test_a_publication_that_fails_is_linked_again_when_it_is_tried_again(recorded: Recorded) -> None:
+def test_a_publication_that_fails_is_linked_again_when_it_is_tried_again(recorded):
     publications = PublicationTraces(KafkaSettings(), recorded.tracing)
     publications.add_source((PARENT,))
     with pytest.raises(ValueError, match=SECRET), publications.send("hallucination-rates", 1):
@@ -193,7 +191,7 @@ def test_a_publication_that_fails_is_linked_again_when_it_is_tried_again(recorde
     assert SECRET not in failed.to_json()
 
 
-def test_untraced_publications_cost_nothing_and_send_no_headers() -> None:
+def test_untraced_publications_cost_nothing_and_send_no_headers():
     publications = PublicationTraces(KafkaSettings(), Tracing())
     publications.add_source((PARENT,))
     with publications.send("hallucination-rates", 1) as headers:

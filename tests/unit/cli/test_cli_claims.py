@@ -46,9 +46,7 @@ UNKNOWN = claim("It is blue.", "not_found")
 CHECKED = replace(VERDICT, claims=(GREETING, TRUE, WRONG, UNKNOWN))
 
 
-def test_below_a_verdict_stand_its_claims_by_sign_and_status_with_the_passages_they_were_compared_with() -> (
-    None
-):
+def test_below_a_verdict_stand_its_claims_by_sign_and_status_with_the_passages_they_were_compared_with():
     assert verdict_with_claims(CHECKED).plain.splitlines() == [
         verdict_line(VERDICT).plain,
         "    ✓ supported  “Open **Sales**.”  d-1@01234567: “Open **Sales**.”",
@@ -57,7 +55,7 @@ def test_below_a_verdict_stand_its_claims_by_sign_and_status_with_the_passages_t
     ]
 
 
-def test_the_passage_of_a_claim_that_was_not_found_is_told_as_the_nearest() -> None:
+def test_the_passage_of_a_claim_that_was_not_found_is_told_as_the_nearest():
     unknown = claim("It is blue.", "not_found", "It is in Sales.")
     (line,) = claim_lines(replace(VERDICT, claims=(unknown,)), 1)
     assert line.plain == "    ? not found  “It is blue.”  nearest in d-1@01234567: “It is in Sales.”"
@@ -69,7 +67,7 @@ SIMILAR = replace(
 )
 
 
-def test_the_words_of_a_similar_claim_that_its_passage_lacks_are_told_behind_it_and_in_the_answer() -> None:
+def test_the_words_of_a_similar_claim_that_its_passage_lacks_are_told_behind_it_and_in_the_answer():
     verdict = replace(VERDICT, claims=(SIMILAR,))
     (line,) = claim_lines(verdict, 1)
     assert line.plain == (
@@ -78,7 +76,7 @@ def test_the_words_of_a_similar_claim_that_its_passage_lacks_are_told_behind_it_
     assert "≈It costs ‹50› euros." in marked_answer(verdict).plain
 
 
-def test_who_decided_a_claim_is_told_where_it_was_not_the_comparison_of_words() -> None:
+def test_who_decided_a_claim_is_told_where_it_was_not_the_comparison_of_words():
     judged = replace(SIMILAR, decided_by="judge", mistake="hallucination")
     (line,) = claim_lines(replace(VERDICT, claims=(judged,)), 1)
     assert line.plain.startswith(
@@ -87,27 +85,27 @@ def test_who_decided_a_claim_is_told_where_it_was_not_the_comparison_of_words() 
     assert "by a" not in claim_in_full(replace(SIMILAR, decided_by="words")).plain
 
 
-def test_a_verdict_without_claims_is_the_one_line_it_was() -> None:
+def test_a_verdict_without_claims_is_the_one_line_it_was():
     assert verdict_with_claims(VERDICT) == verdict_line(VERDICT)
     greeting = replace(VERDICT, claims=(GREETING,))
     assert verdict_with_claims(greeting).plain == verdict_line(VERDICT).plain
 
 
-def test_of_many_claims_those_that_speak_against_the_answer_are_shown_and_the_others_counted() -> None:
+def test_of_many_claims_those_that_speak_against_the_answer_are_shown_and_the_others_counted():
     many = replace(VERDICT, claims=(*[TRUE] * 5, UNKNOWN, WRONG, UNKNOWN))
     shown = [line.plain.strip() for line in claim_lines(many, 2)]
     assert [line[:2] for line in shown[:2]] == ["✗ ", "? "]
     assert shown[2:] == ["and 1 not found, 5 supported"]
 
 
-def test_long_words_are_cut() -> None:
+def test_long_words_are_cut():
     long = replace(WRONG, text="x" * 5_000, source=VerdictClaimSource("d-1", None, "y" * 5_000, 0, 5_000))
     (line,) = claim_lines(replace(VERDICT, claims=(long,)), 5)
     assert len(line.plain) < 400
     assert line.plain.count("…") == 2
 
 
-def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none() -> None:
+def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none():
     text = answer_excerpt(CHECKED, 200)
     assert text.plain == "Hello! ✓Open **Sales**. ✗It costs 50 euros. ?It is blue."
     assert [(text.plain[span.start], span.style) for span in text.spans] == [
@@ -117,7 +115,7 @@ def test_in_an_excerpt_every_claim_has_its_sign_and_colour_and_a_courtesy_none()
     ]
 
 
-def test_an_excerpt_shows_the_contradiction_however_far_into_the_answer() -> None:
+def test_an_excerpt_shows_the_contradiction_however_far_into_the_answer():
     far = replace(CHECKED, answer="x" * 500 + ANSWER + "y" * 500)
     moved = tuple(replace(each, start=each.start + 500, end=each.end + 500) for each in CHECKED.claims)
     assert "✗It costs 50 euros." in answer_excerpt(replace(far, claims=moved), 40).plain
@@ -133,14 +131,14 @@ odd_claims = st.builds(
 
 
 @given(st.lists(odd_claims, max_size=4), st.integers(1, 60), st.text(max_size=60))
-def test_whatever_others_wrote_is_shown_safely(claims: list[VerdictClaim], width: int, answer: str) -> None:
+def test_whatever_others_wrote_is_shown_safely(claims, width, answer):
     hostile = replace(VERDICT, answer=answer, claims=tuple(claims))
     assert len(answer_excerpt(hostile, width).plain) <= width + len(claims) + 2
     assert len(verdict_with_claims(hostile).plain.splitlines()) <= 1 + len(claims)
 
 
 @pytest.mark.parametrize("bad", ["\x1b[2J", "\n", "\u202e", "\x9b31m"])
-def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad: str) -> None:
+def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad):
     source = VerdictClaimSource(f"d{bad}", f"v{bad}", f"passage{bad}", 0, 9)
     claim = VerdictClaim(f"words{bad}", 0, 6, "contradicted", "words", f"number{bad}", None, source)
     hostile = replace(VERDICT, answer=f"words{bad}{ANSWER}", claims=(claim, replace(claim, status=f"x{bad}")))
@@ -149,7 +147,7 @@ def test_nothing_that_moves_the_cursor_gets_to_a_terminal(bad: str) -> None:
     assert bad[0] not in verdict_with_claims(hostile).plain.replace("\n", "", 1)
 
 
-def test_claims_with_markup_of_the_terminal_library_are_plain_text() -> None:
+def test_claims_with_markup_of_the_terminal_library_are_plain_text():
     marked = replace(WRONG, text="[bold red]It costs[/] [link=http://x]50[/link]")
     (line,) = claim_lines(replace(VERDICT, claims=(marked,)), 1)
     assert "“[bold red]It costs[/] [link=http://x]50[/link]”" in line.plain
@@ -162,9 +160,7 @@ def shown(board: DemoBoard, width: int, height: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (40, 10)])
-def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the_terminal(
-    width: int, height: int
-) -> None:
+def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the_terminal(width, height):
     board = DemoBoard([f"a-{index}" for index in range(100)])
     for index in range(100):
         verdict = replace(CHECKED if index < 99 else VERDICT, verdict_id=verdict_id(f"a-{index}"))
@@ -176,13 +172,13 @@ def test_the_demo_shows_the_newest_wrong_claims_with_their_passages_and_fits_the
     assert any(line.startswith("    ✗ contradicted (number)") for line in lines)
 
 
-def test_a_demo_without_claims_shows_none() -> None:
+def test_a_demo_without_claims_shows_none():
     board = DemoBoard(["a-1"])
     board.add(VERDICT)
     assert not any("documents" in line or "faithful" in line for line in shown(board, 80, 24))
 
 
-def test_the_demo_shows_how_faithful_the_answers_of_a_type_are_where_that_is_known() -> None:
+def test_the_demo_shows_how_faithful_the_answers_of_a_type_are_where_that_is_known():
     board = DemoBoard(["a-1", "a-2", "a-3"])
     board.add(replace(CHECKED, faithfulness=0.25))
     board.add(replace(CHECKED, verdict_id=verdict_id("a-2"), faithfulness=0.75))

@@ -28,7 +28,7 @@ def build(documents: Path, output: Path, *options: str) -> int:
     return run(["company-terms", "build", "--documents", str(documents), "--output", str(output), *options])
 
 
-def test_the_order_of_the_documents_does_not_change_the_file(tmp_path: Path, output: Path) -> None:
+def test_the_order_of_the_documents_does_not_change_the_file(tmp_path, output):
     lines = [line(f"d{n}", f"De loonstrook {'verlof ' * n}") for n in range(20)]
     assert build(jsonl(tmp_path, *lines), output) == 0
     first = output.read_bytes()
@@ -36,7 +36,7 @@ def test_the_order_of_the_documents_does_not_change_the_file(tmp_path: Path, out
     assert output.read_bytes() == first
 
 
-def test_a_folder_of_markdown_is_read_too(tmp_path: Path, output: Path) -> None:
+def test_a_folder_of_markdown_is_read_too(tmp_path, output):
     folder = tmp_path / "help"
     folder.mkdir()
     for name in "abc":

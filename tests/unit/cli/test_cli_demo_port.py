@@ -12,9 +12,7 @@ from streams.cli.entry import run
     ("variable", "options", "expected"),
     [(None, (), 6066), ("16066", (), 16066), ("16066", ("--port", "16067"), 16067)],
 )
-def test_the_port_is_the_option_or_else_the_setting(
-    monkeypatch: pytest.MonkeyPatch, variable: str | None, options: tuple[str, ...], expected: int
-) -> None:
+def test_the_port_is_the_option_or_else_the_setting(monkeypatch, variable, options, expected):
     if variable:
         monkeypatch.setenv("TRUTHGATE_WEB__PORT", variable)
     with (

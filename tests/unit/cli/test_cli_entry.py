@@ -43,9 +43,7 @@ def answers(tmp_path: Path) -> Path:
         (["pause", "--reason", "\udcff"], "the pause cannot be written"),
     ],
 )
-def test_words_that_are_too_long_or_no_text_are_wrong_usage_in_one_line(
-    capsys: pytest.CaptureFixture[str], answers: Path, arguments: list[str], part: str
-) -> None:
+def test_words_that_are_too_long_or_no_text_are_wrong_usage_in_one_line(capsys, answers, arguments, part):
     assert run([str(answers) if each == "ANSWERS" else each for each in arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -76,16 +74,14 @@ UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__C
         ["search", "q", "--from-kafka"],
     ],
 )
-def test_a_broker_that_is_not_there_is_one_line_and_exit_code_3(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answers: Path, arguments: list[str]
-) -> None:
+def test_a_broker_that_is_not_there_is_one_line_and_exit_code_3(monkeypatch, capsys, answers, arguments):
     for name, value in UNREACHABLE.items():
         monkeypatch.setenv(name, value)
     assert run([str(answers) if each == "ANSWERS" else each for each in arguments]) == 3
     assert_one_line_names_the_broker(capsys.readouterr().err)
 
 
-def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
+def test_a_worker_without_a_broker_ends_with_exit_code_3():
     done = truthgate("worker", environment=UNREACHABLE)
     assert done.returncode == 3
     assert_one_line_names_the_broker(done.stderr)
@@ -94,7 +90,7 @@ def test_a_worker_without_a_broker_ends_with_exit_code_3() -> None:
     assert line["reason"].endswith("cannot be reached with PLAINTEXT: connection refused")
 
 
-def test_wrong_settings_of_a_worker_are_told_in_the_format_of_the_log() -> None:
+def test_wrong_settings_of_a_worker_are_told_in_the_format_of_the_log():
     wrong = {"TRUTHGATE_FLOW__MAX_IN_FLIGHT": "0"}
     told = "TRUTHGATE_FLOW__MAX_IN_FLIGHT: should be at least 1, not 0"
     done = truthgate("worker", environment=wrong)
@@ -110,7 +106,7 @@ def assert_one_line_names_the_broker(complaint: str) -> None:
     assert complaint.count("\n") == 1
 
 
-def test_ctrl_c_is_one_line_and_code_130() -> None:
+def test_ctrl_c_is_one_line_and_code_130():
     """Standard input stays open and silent, as when a person has typed nothing yet."""
     process = subprocess.Popen(
         command("score", "-"),
@@ -132,7 +128,7 @@ def test_ctrl_c_is_one_line_and_code_130() -> None:
     assert (process.returncode, complaint) == (130, "truthgate: interrupted\n")
 
 
-def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
+def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path):
     many = tmp_path / "many.jsonl"
     many.write_text('{"question": "Can I?", "answer": "Yes, click **Go**."}\n' * 3000)
     process = subprocess.Popen(
@@ -151,7 +147,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(tmp_path: Path) -> None:
     assert (process.wait(100), complaint) == (141, "")
 
 
-def test_help_whose_reader_leaves_ends_as_any_command_does() -> None:
+def test_help_whose_reader_leaves_ends_as_any_command_does():
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -163,9 +159,7 @@ def test_help_whose_reader_leaves_ends_as_any_command_does() -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["score", "ANSWERS"]])
 @pytest.mark.parametrize("unwritable", [">/dev/full", ">&-"])
-def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(
-    answers: Path, arguments: list[str], unwritable: str
-) -> None:
+def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(answers, arguments, unwritable):
     given = [str(answers) if each == "ANSWERS" else each for each in arguments]
     done = subprocess.run(
         ["/bin/sh", "-c", f'"$@" {unwritable}', "sh", *command(*given)],
@@ -194,7 +188,7 @@ def _failing(error: Exception) -> typer.Typer:
     return broken
 
 
-def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_not_hidden(monkeypatch):
     monkeypatch.setattr("streams.cli.entry.app", _failing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         run(["fail"])
@@ -212,9 +206,7 @@ def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         (CommandFailed("a line is broken"), 1),
     ],
 )
-def test_a_failure_ends_the_command_with_its_own_exit_code_and_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, code: int
-) -> None:
+def test_a_failure_ends_the_command_with_its_own_exit_code_and_one_line(monkeypatch, capsys, error, code):
     monkeypatch.setattr("streams.cli.entry.app", _failing(error))
     assert run(["fail"]) == code
     assert capsys.readouterr().err.count("\n") == 1
@@ -229,9 +221,7 @@ def test_a_failure_ends_the_command_with_its_own_exit_code_and_one_line(
         (DemoFailed("the worker ended with exit code -9", "the end of its log"), 70),
     ],
 )
-def test_a_demo_that_fails_says_by_its_exit_code_whose_fault_it_is(
-    tmp_path: Path, error: Exception, code: int
-) -> None:
+def test_a_demo_that_fails_says_by_its_exit_code_whose_fault_it_is(tmp_path, error, code):
     with pytest.raises(CommandFailed) as caught, reporting(tmp_path):
         raise error
     assert caught.value.code == code

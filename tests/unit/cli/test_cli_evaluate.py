@@ -57,9 +57,7 @@ def rated(tmp_path: Path) -> Path:
     )
 
 
-def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
-    rated: Path, tmp_path: Path
-) -> None:
+def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(rated, tmp_path):
     plot = tmp_path / "rated.svg"
     done = truthgate("evaluate", rated, "--json", "--plot", plot)
     found = json.loads(done.stdout)
@@ -79,7 +77,7 @@ def test_bad_and_unrated_lines_are_named_and_the_rest_is_evaluated_and_drawn(
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path: Path) -> None:
+def test_the_papers_profile_has_the_companys_words_whatever_the_settings_name(tmp_path):
     pages = [
         {"document_id": f"d-{n}", "language": "en", "title": "A", "text": f"Payslip {n}."} for n in range(20)
     ]
@@ -95,7 +93,7 @@ TITLE = "How do I save the whole file?"
 GUIDE = f"# {TITLE}\n\n1. Open the menu **File**.\n2. Click **Save**.\n3. Choose a folder for it."
 
 
-def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path: Path) -> None:
+def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_path):
     """The guide that is quoted is sent by both; the button that no document has is found by both."""
     quoting = {
         "question": TITLE,
@@ -136,9 +134,7 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
     assert [part for part in parts if part not in shown] == []
 
 
-async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table(
-    rated: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table(rated, capsys):
     async def judging(answer: ChatbotAnswer) -> Verdict:
         known = {"answer_id": answer.answer_id, "profile": "paper", "message_type": "binary"}
         return sample_verdict(1, datetime.now(UTC), **known)
@@ -156,7 +152,7 @@ async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table
     assert source.errors.count == 4
 
 
-def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_count() -> None:
+def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_count():
     found = [
         Misrouted(f"a-{number}\x1b[2J", "nl", 5, Decision.BLOCKED, 1.0, ("undefined_component",))
         for number in range(23)
@@ -171,7 +167,7 @@ def test_of_many_answers_that_went_wrong_a_terminal_shows_the_first_and_the_coun
     assert "\x1b" not in shown
 
 
-def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path: Path) -> None:
+def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path):
     file = written(tmp_path / "late.jsonl", {**TRUE, "rating": 5}, {**UNTRUE, "rating": 1})
     done = truthgate_here("evaluate", file, environment={"TRUTHGATE_SCORING__TIMEOUT_SECONDS": "0.000001"})
     assert done.returncode == 1
@@ -180,7 +176,7 @@ def test_answers_that_take_too_long_are_counted_and_the_exit_code_is_1(tmp_path:
     )
 
 
-def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path) -> None:
+def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path):
     asked = {**TRUE, "context": [], "document_ids": ["d-1"], "rating": 5}
     files = [written(tmp_path / f"{name}.jsonl", {**asked, "answer_id": name}) for name in "ab"]
     rows = [{"document_id": "d-1", "language": "en", "title": "Saving", "text": text} for text in ("x", "y")]
@@ -193,14 +189,7 @@ def test_documents_are_given_once_for_all_files_or_once_for_each(tmp_path: Path)
 @pytest.mark.parametrize(
     ("package", "extra", "options"), [("scipy", "evaluate", ()), ("matplotlib", "plot", ("--plot", "x.svg"))]
 )
-def test_an_extra_that_is_not_installed_is_named(
-    rated: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    package: str,
-    extra: str,
-    options: tuple[str, ...],
-) -> None:
+def test_an_extra_that_is_not_installed_is_named(rated, capsys, monkeypatch, package, extra, options):
     monkeypatch.setattr(command_output, "find_spec", lambda name: None if name == package else name)
     assert run(["evaluate", str(rated), *options]) == 2
     assert capsys.readouterr().err == f"truthgate: this needs {package}: pip install 'truthgate[{extra}]'\n"
@@ -229,7 +218,7 @@ def answered(tmp_path: Path) -> Path:
     )
 
 
-def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered: Path, tmp_path: Path) -> None:
+def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered, tmp_path):
     third = {**TRUE, "answer": "Yes, you can save."}
     good = opined(
         tmp_path / "good.jsonl",
@@ -263,9 +252,7 @@ def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered: Path
     assert [heading for heading in headings if heading not in shown] == []
 
 
-def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(
-    answered: Path, tmp_path: Path
-) -> None:
+def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(answered, tmp_path):
     beyond = {"wrong": (Evidence("number", "x", 5_000, 5_001),)}
     changed = {**TRUE, "answer": "Another one."}
     path = opined(
@@ -293,14 +280,14 @@ def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(
     assert json.loads(done.stdout)["judges"][0]["answers"] == 1
 
 
-def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered: Path, tmp_path: Path) -> None:
+def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered, tmp_path):
     path = opined(tmp_path / "opinions.jsonl", ("b-1", TRUE, {}))
     done = truthgate_here("evaluate", answered, "--opinions", path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "no opinion is on any of these answers" in done.stderr
 
 
-def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs() -> None:
+def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs():
     imports = "import sys, streams.worker.run_worker, streams.cli.entry"
     code = f"{imports}; print({{'scipy', 'matplotlib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from schemas import to_json
-from schemas.records import Verdict, VerdictClaim, VerdictPassage
+from schemas.records import Verdict, VerdictPassage
 from scoring.policy import Policy
 from streams.cli.command_output import json_line
 from streams.cli.explain_command import marked_answer, render_explanation
@@ -65,7 +65,7 @@ def section(title: str, text: str) -> list[str]:
     return [line.strip() for line in after.split("\n\n")[0].splitlines()]
 
 
-def test_one_reads_why_what_was_said_and_what_the_documents_say() -> None:
+def test_one_reads_why_what_was_said_and_what_the_documents_say():
     text = shown(VERDICT)
     assert text.startswith("a-1  blocked  score 1.4 of 5  instruction, nl\n")
     why = section("Why", text)
@@ -82,7 +82,7 @@ def test_one_reads_why_what_was_said_and_what_the_documents_say() -> None:
     assert section("Claims", text)[4].startswith("✗ contradicted (number)  “Het kost 50 euro.”  24–41")
 
 
-def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> None:
+def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided():
     text = shown(VERDICT)
     (rule,) = section("Rules", text)
     assert rule.startswith("undefined component: block, and decided  The answer names a button")
@@ -109,7 +109,7 @@ def test_one_reads_what_was_measured_and_by_which_policy_it_was_decided() -> Non
     assert times[4] == f"trace {'ab' * 16}"
 
 
-def test_repeats_are_told_with_what_differs() -> None:
+def test_repeats_are_told_with_what_differs():
     later = replace(VERDICT, scored_at=VERDICT.scored_at + timedelta(minutes=1))
     sent = replace(later, decision="auto_send")
     repeats = section(
@@ -124,7 +124,7 @@ def test_repeats_are_told_with_what_differs() -> None:
     assert [line.rpartition("  ")[2] for line in repeats] == ["the same", "differs in decision"]
 
 
-def test_documents_that_the_answer_names_and_that_are_not_there_are_told_by_their_ids() -> None:
+def test_documents_that_the_answer_names_and_that_are_not_there_are_told_by_their_ids():
     none = replace(VERDICT, context_source="none", context=(), context_ids=())
     told = section("Documents", shown(replace(none, missing_context_ids=("nl/invoic", "nl/vat"))))
     assert told == ["The answer names missing documents: nl/invoic, nl/vat."]
@@ -134,12 +134,12 @@ def test_documents_that_the_answer_names_and_that_are_not_there_are_told_by_thei
 
 
 @given(st.lists(any_claims, max_size=5))
-def test_whatever_claims_others_wrote_the_answer_stays_readable(claims: list[VerdictClaim]) -> None:
+def test_whatever_claims_others_wrote_the_answer_stays_readable(claims):
     text = marked_answer(replace(VERDICT, claims=tuple(claims))).plain
     assert text.translate(str.maketrans("", "", "✗?✓«»")) == ANSWER
 
 
-def test_nothing_moves_the_terminal() -> None:
+def test_nothing_moves_the_terminal():
     hostile = "\x1b[2J\x9b\u202e\r[bold]"
     text = shown(
         replace(
@@ -171,9 +171,7 @@ def verdicts(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_verdict_of_a_file_is_found_by_either_id_the_first_unless_the_newest_is_wanted(
-    verdicts: Path,
-) -> None:
+def test_a_verdict_of_a_file_is_found_by_either_id_the_first_unless_the_newest_is_wanted(verdicts):
     for wanted in ("a-1", VERDICT.verdict_id):
         done = truthgate_here("explain", wanted, "--file", verdicts, "--json")
         told = json.loads(done.stdout)
@@ -192,7 +190,7 @@ def test_a_verdict_of_a_file_is_found_by_either_id_the_first_unless_the_newest_i
     assert truthgate_here("explain", "a-1", "--file", verdicts).stdout.startswith("a-1  blocked")
 
 
-def test_a_trace_is_told_where_the_header_is_a_valid_one() -> None:
+def test_a_trace_is_told_where_the_header_is_a_valid_one():
     assert trace_id((("traceparent", b"00-" + b"ab" * 16 + b"-" + b"cd" * 8 + b"-01"),)) == "ab" * 16
     assert trace_id((("traceparent", b"nonsense"),)) is None
     assert trace_id(()) is None

@@ -32,12 +32,12 @@ def health() -> Health:
 
 
 @pytest.mark.parametrize("listens", [LOOPBACK, "0.0.0.0", "::"])
-async def test_a_worker_that_lives_is_healthy_before_it_is_ready(health: Health, listens: str) -> None:
+async def test_a_worker_that_lives_is_healthy_before_it_is_ready(health, listens):
     done = await asked(health, listens=listens)
     assert (done.returncode, done.stdout) == (0, "ok\n")
 
 
-async def test_one_that_waits_is_not_ready_and_says_for_what(health: Health) -> None:
+async def test_one_that_waits_is_not_ready_and_says_for_what(health):
     done = await asked(health, "--ready")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "truthgate: the worker answers 503: waiting for the start\n"
@@ -45,18 +45,18 @@ async def test_one_that_waits_is_not_ready_and_says_for_what(health: Health) -> 
     assert (await asked(health, "--ready")).returncode == 0
 
 
-async def test_one_that_hangs_is_not_healthy_and_the_reason_is_told() -> None:
+async def test_one_that_hangs_is_not_healthy_and_the_reason_is_told():
     done = await asked(Health(stall_timeout=-1, kafka_timeout=10))
     assert done.returncode == 1
     assert "the event loop has been blocked" in done.stderr
 
 
-async def test_no_proxy_of_the_environment_is_asked_for_it(health: Health) -> None:
+async def test_no_proxy_of_the_environment_is_asked_for_it(health):
     done = await asked(health, http_proxy=f"http://{NOBODY}", HTTP_PROXY=f"http://{NOBODY}")
     assert done.returncode == 0
 
 
-def test_somebody_else_on_the_port_is_no_worker() -> None:
+def test_somebody_else_on_the_port_is_no_worker():
     with socket.create_server((LOOPBACK, 0)) as other:
         other.listen()
         port = str(other.getsockname()[1])

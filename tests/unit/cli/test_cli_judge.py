@@ -69,7 +69,7 @@ def failed(request: dict[str, Any], status: int, code: str) -> dict[str, Any]:
     return {"custom_id": request["custom_id"], "response": response, "error": None}
 
 
-def test_ratings_and_what_else_people_say_change_no_byte_of_the_requests(tmp_path: Path) -> None:
+def test_ratings_and_what_else_people_say_change_no_byte_of_the_requests(tmp_path):
     batch = Batch(tmp_path, "sequential", RATED)
     batch.export()
     rated = batch.output.read_bytes()
@@ -78,7 +78,7 @@ def test_ratings_and_what_else_people_say_change_no_byte_of_the_requests(tmp_pat
     assert batch.output.read_bytes() == rated
 
 
-def test_a_method_of_one_round_has_its_opinions_after_one_import(tmp_path: Path) -> None:
+def test_a_method_of_one_round_has_its_opinions_after_one_import(tmp_path):
     batch = Batch(tmp_path, "single", {**RATED, "answer_id": "a-1"}, {**OTHER, "answer_id": "a-2"})
     batch.export()
     first, second = batch.lines
@@ -97,9 +97,7 @@ def test_a_method_of_one_round_has_its_opinions_after_one_import(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("method", "rounds"), [("sequential", 3), ("faithfulness", 2), ("round-table", 2)])
-def test_a_method_of_many_rounds_writes_the_next_requests_until_there_are_opinions(
-    tmp_path: Path, method: str, rounds: int
-) -> None:
+def test_a_method_of_many_rounds_writes_the_next_requests_until_there_are_opinions(tmp_path, method, rounds):
     split = {"Comparison": {**TRUE["Comparison"], "relation": "missing"}}
     batch = Batch(tmp_path, method, RATED, OTHER)
     batch.export("--judge-option", "agents=2")
@@ -116,7 +114,7 @@ def test_a_method_of_many_rounds_writes_the_next_requests_until_there_are_opinio
     assert {line["opinion"]["label"] for line in batch.lines} == {"FALSE"}
 
 
-def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_asked(tmp_path: Path) -> None:
+def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_asked(tmp_path):
     rows = [{**OTHER, "answer": f"{OTHER['answer']} {number}"} for number in range(3)]
     batch = Batch(tmp_path, "single", *rows)
     batch.export()
@@ -132,7 +130,7 @@ def test_what_failed_or_is_missing_is_asked_again_and_given_up_only_when_so_aske
     assert [line["opinion"]["unsure"] for line in batch.lines] == [None, None, "no_reply"]
 
 
-def test_a_filter_and_a_refusal_are_replies_that_say_nothing(tmp_path: Path) -> None:
+def test_a_filter_and_a_refusal_are_replies_that_say_nothing(tmp_path):
     batch = Batch(tmp_path, "single", ASKED, OTHER)
     batch.export()
     first, second = batch.lines
@@ -142,7 +140,7 @@ def test_a_filter_and_a_refusal_are_replies_that_say_nothing(tmp_path: Path) -> 
     assert [line["opinion"]["unsure"] for line in batch.lines] == ["refused", "refused"]
 
 
-def test_of_two_replies_to_one_request_the_first_counts_and_strange_ones_are_told(tmp_path: Path) -> None:
+def test_of_two_replies_to_one_request_the_first_counts_and_strange_ones_are_told(tmp_path):
     batch = Batch(tmp_path, "single", ASKED)
     batch.export()
     (request,) = batch.lines
@@ -177,7 +175,7 @@ HUGE = '{"custom_id": "x", "response": {"status_code": 200, "body": ' + "9" * 5_
         HUGE,
     ],
 )
-def test_bad_lines_are_named_by_number_and_the_others_count(tmp_path: Path, line: str) -> None:
+def test_bad_lines_are_named_by_number_and_the_others_count(tmp_path, line):
     batch = Batch(tmp_path, "single", ASKED)
     batch.export()
     batch.reply(line, replied(batch.lines[0]))
@@ -191,7 +189,7 @@ def test_bad_lines_are_named_by_number_and_the_others_count(tmp_path: Path, line
     "body",
     [None, "text", [], {}, {"choices": []}, {"choices": [{"message": {"content": 5}}]}, {"choices": [None]}],
 )
-def test_a_body_that_is_no_completion_is_asked_again(tmp_path: Path, body: Any) -> None:
+def test_a_body_that_is_no_completion_is_asked_again(tmp_path, body):
     batch = Batch(tmp_path, "single", ASKED)
     batch.export()
     (request,) = batch.lines
@@ -202,7 +200,7 @@ def test_a_body_that_is_no_completion_is_asked_again(tmp_path: Path, body: Any) 
     assert "1 request failed" in done.stderr
 
 
-def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(tmp_path: Path) -> None:
+def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(tmp_path):
     batch = Batch(tmp_path, "single", ASKED)
     batch.export()
     (request,) = batch.lines
@@ -216,13 +214,13 @@ def test_a_reply_that_is_not_of_the_form_is_repaired_once_in_a_round_of_its_own(
     assert batch.lines[0]["opinion"]["unsure"] == "malformed"
 
 
-def test_judges_of_several_models_are_asked_each_by_its_own(tmp_path: Path) -> None:
+def test_judges_of_several_models_are_asked_each_by_its_own(tmp_path):
     batch = Batch(tmp_path, "round-table", ASKED)
     batch.export("--judge-option", "judges=small,large", "--model", "large=m-70", "--model", "m-7")
     assert [line["body"]["model"] for line in batch.lines] == ["m-7", "m-70"]
 
 
-def test_a_judge_that_the_settings_name_is_asked_by_its_model(tmp_path: Path) -> None:
+def test_a_judge_that_the_settings_name_is_asked_by_its_model(tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text('[judges.endpoints.small]\nbase_url = "http://vllm:8000/v1"\nmodel = "m-7"\n')
     batch = Batch(tmp_path, "single", ASKED)
@@ -231,7 +229,7 @@ def test_a_judge_that_the_settings_name_is_asked_by_its_model(tmp_path: Path) ->
         assert batch.lines[0]["body"]["model"] == model
 
 
-def test_examples_are_read_from_a_file(tmp_path: Path) -> None:
+def test_examples_are_read_from_a_file(tmp_path):
     example = {"question": "q", "reference": "r", "answer": "so it is", "label": "TRUE", "score": 5}
     examples = written(tmp_path / "examples.jsonl", example)
     batch = Batch(tmp_path, "single", ASKED)
@@ -241,9 +239,7 @@ def test_examples_are_read_from_a_file(tmp_path: Path) -> None:
     assert batch.export("--judge-option", f"examples={examples}").returncode == 2
 
 
-def test_answers_are_compared_with_the_answer_that_a_test_set_expects_and_need_no_documents(
-    tmp_path: Path,
-) -> None:
+def test_answers_are_compared_with_the_answer_that_a_test_set_expects_and_need_no_documents(tmp_path):
     answers = written(tmp_path / "a.jsonl", {**ASKED, "expected_answer": "Press Delete."}, ASKED)
     output = tmp_path / "out.jsonl"
     given = ("judge", "export", answers, "--reference", "expected", "-m", "single", "-o", output)

@@ -2,14 +2,11 @@
 
 import json
 import sys
-from pathlib import Path
-
-import pytest
 
 from tests.support.commands import truthgate_here
 
 
-def test_the_dashboard_is_written_to_a_file(tmp_path: Path) -> None:
+def test_the_dashboard_is_written_to_a_file(tmp_path):
     output = tmp_path / "dashboard.json"
     done = truthgate_here("monitoring", "dashboard", "--job", "gate", "--output", output)
     assert (done.returncode, done.stdout) == (0, "")
@@ -17,7 +14,7 @@ def test_the_dashboard_is_written_to_a_file(tmp_path: Path) -> None:
     assert job["current"]["value"] == "gate"
 
 
-def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path: Path) -> None:
+def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path):
     link, output = tmp_path / "link.json", tmp_path / "dashboard.json"
     link.symlink_to(output)
     for _ in range(2):
@@ -27,7 +24,7 @@ def test_a_file_is_written_where_its_link_leads_and_the_link_stays(tmp_path: Pat
     assert sorted(tmp_path.iterdir()) == [output, link]
 
 
-def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     done = truthgate_here("monitoring", "rules")
     assert done.returncode == 2

@@ -28,7 +28,7 @@ class Brokers:
             await self.outage.check(KafkaSettings())
 
 
-async def test_an_outage_is_told_once_and_its_end_once_and_the_next_one_again() -> None:
+async def test_an_outage_is_told_once_and_its_end_once_and_the_next_one_again():
     brokers = Brokers()
     await brokers.check(3)
     assert brokers.told == []
@@ -43,7 +43,7 @@ async def test_an_outage_is_told_once_and_its_end_once_and_the_next_one_again() 
     assert brokers.told == [TOLD, "Kafka answers again", TOLD]
 
 
-async def test_a_verdict_ends_an_outage_too() -> None:
+async def test_a_verdict_ends_an_outage_too():
     brokers = Brokers()
     brokers.outage.clear()
     brokers.failure = SILENT
@@ -53,7 +53,7 @@ async def test_a_verdict_ends_an_outage_too() -> None:
     assert brokers.told == [TOLD, "Kafka answers again"]
 
 
-async def test_credentials_that_are_refused_end_the_wait() -> None:
+async def test_credentials_that_are_refused_end_the_wait():
     brokers = Brokers()
     brokers.failure = CredentialsRefused("no such user")
     with pytest.raises(CredentialsRefused):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from aiokafka import ConsumerRecord
@@ -46,19 +45,19 @@ VERDICT = any_verdict(
 )
 
 
-def test_a_rate_spaces_answers_evenly_whatever_was_recorded() -> None:
+def test_a_rate_spaces_answers_evenly_whatever_was_recorded():
     assert [seconds_until_due(index, 99.0, 4, None) for index in range(3)] == [0, 0.25, 0.5]
 
 
-def test_a_speed_divides_the_recorded_time_and_never_goes_back() -> None:
+def test_a_speed_divides_the_recorded_time_and_never_goes_back():
     assert [seconds_until_due(5, recorded, None, 10) for recorded in (0.0, 60.0, -5.0)] == [0, 6, 0]
 
 
-def test_without_a_pace_everything_is_due_at_once() -> None:
+def test_without_a_pace_everything_is_due_at_once():
     assert seconds_until_due(1000, 1000.0, None, None) == 0
 
 
-async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() -> None:
+async def test_results_come_in_the_order_of_the_input_whatever_finishes_first():
     async def work(item: int) -> int:
         await asyncio.sleep(0.02 if item % 3 == 0 else 0)
         return item
@@ -67,7 +66,7 @@ async def test_results_come_in_the_order_of_the_input_whatever_finishes_first() 
     assert [each async for each in map_good_lines(lines, work, 8, InputErrors("x"))] == lines
 
 
-async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input() -> None:
+async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_long_input():
     taken = 0
 
     def endless() -> Iterator[tuple[int, int]]:
@@ -86,7 +85,7 @@ async def test_not_more_than_the_limit_and_a_little_read_ahead_is_taken_from_a_l
     assert taken < 200
 
 
-async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() -> None:
+async def test_a_failing_input_gives_what_came_before_it_and_then_its_error():
     def failing() -> Iterator[tuple[int, int]]:
         yield 1, 1
         raise OSError("gone")
@@ -100,7 +99,7 @@ async def test_a_failing_input_gives_what_came_before_it_and_then_its_error() ->
         await anext(results)
 
 
-async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
+async def test_no_work_goes_on_after_its_results_are_no_longer_wanted():
     working = set()
 
     async def work(item: int) -> int:
@@ -118,28 +117,28 @@ async def test_no_work_goes_on_after_its_results_are_no_longer_wanted() -> None:
 
 
 @given(st.text())
-def test_nothing_that_moves_the_cursor_gets_to_a_terminal_and_offsets_stay(text: str) -> None:
+def test_nothing_that_moves_the_cursor_gets_to_a_terminal_and_offsets_stay(text):
     shown = printable(text)
     assert len(shown) == len(text)
     assert "\x1b" not in shown
     assert "\n" not in shown
 
 
-def test_json_has_no_numbers_that_json_does_not_know() -> None:
+def test_json_has_no_numbers_that_json_does_not_know():
     with pytest.raises(ValueError, match="JSON compliant"):
         json_line({"score": float("nan")})
 
 
-def test_only_what_speaks_against_the_answer_is_shown_as_offending_and_once() -> None:
+def test_only_what_speaks_against_the_answer_is_shown_as_offending_and_once():
     assert fault_evidence(VERDICT) == (BAD,)
 
 
-def test_a_line_tells_decision_score_type_id_reason_and_words() -> None:
+def test_a_line_tells_decision_score_type_id_reason_and_words():
     line = verdict_line(VERDICT).plain
     assert line.endswith("blocked    1.0  binary       a-1  undefined component  “Send to the bank”")
 
 
-def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved_each_once() -> None:
+def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved_each_once():
     passages = tuple(VerdictPassage(f"d-{n}", "0123456789abcdef", 0.5, 0, 9) for n in (1, 1, 2, 3, 4))
     retrieved = replace(VERDICT, context_source="retrieved", context=passages)
     named = "(retrieved: d-1@01234567, d-2@01234567, d-3@01234567 and 1 more)"
@@ -150,12 +149,12 @@ def test_a_line_names_the_versions_of_documents_that_were_looked_up_or_retrieved
     assert verdict_line(inline).plain == verdict_line(VERDICT).plain
 
 
-def test_a_line_names_documents_that_are_not_there() -> None:
+def test_a_line_names_documents_that_are_not_there():
     missing = replace(VERDICT, context_source="none", missing_context_ids=("nl/invoic", "b\n", "c", "d"))
     assert verdict_line(missing).plain.endswith("  (missing: nl/invoic, b , c and 1 more)")
 
 
-def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() -> None:
+def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong():
     wrong = VerdictEvidence("order", "and then", 21, 29)
     unsure = VerdictOpinion("single", ("qwen_small",), "0", None, 0.0, unsure="cut_off")
     sure = VerdictOpinion(
@@ -168,7 +167,7 @@ def test_a_line_tells_what_language_models_said_and_the_words_they_call_wrong() 
     )
 
 
-def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None:
+def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line():
     hostile = VerdictPassage("d\x1b[2J\n1", "v\n")
     line = verdict_line(
         replace(
@@ -185,12 +184,12 @@ def test_a_line_of_a_verdict_with_hostile_texts_is_still_one_safe_line() -> None
 
 
 @given(st.text(max_size=80), st.integers(0, 80), st.integers(0, 20), st.integers(1, 60))
-def test_an_excerpt_is_never_much_wider_than_asked(text: str, start: int, length: int, width: int) -> None:
+def test_an_excerpt_is_never_much_wider_than_asked(text, start, length, width):
     mark = (start, start + length, "", "red")
     assert len(marked_excerpt(text, [mark], width, width // 3).plain) <= width + 2
 
 
-def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
+def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer():
     far = "x" * 500 + "Send to the bank" + "y" * 500
     text = marked_excerpt(far, [(500, 516, "", "red")], 60, 20)
     (mark,) = text.spans
@@ -198,7 +197,7 @@ def test_an_excerpt_shows_the_words_at_fault_even_far_into_the_answer() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 300), max_size=20), max_size=10))
-def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]]) -> None:
+def test_what_was_replayed_is_remembered_through_a_commit(rounds):
     replayed, sent = OffsetSet(), set[int]()
     for offsets in rounds:
         sent |= set(offsets)
@@ -208,7 +207,7 @@ def test_what_was_replayed_is_remembered_through_a_commit(rounds: list[list[int]
         assert replayed.missing(10, 320) == len(set(range(10, 320)) - sent)
 
 
-def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
+def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end():
     replayed = OffsetSet().plus((offset, offset) for offset in range(1, 20_000, 2))
     assert len(replayed.metadata) <= MAX_METADATA
     known = OffsetSet.from_commit(replayed.position, replayed.metadata)
@@ -218,11 +217,11 @@ def test_more_gaps_than_a_commit_holds_are_forgotten_from_the_end() -> None:
 
 
 @pytest.mark.parametrize("metadata", ["someone else's", "5-", "-", "1,,2", "9" * 30])
-def test_metadata_of_others_counts_as_none(metadata: str) -> None:
+def test_metadata_of_others_counts_as_none(metadata):
     assert OffsetSet.from_commit(3, metadata) == OffsetSet(3)
 
 
-def test_a_huge_range_in_the_metadata_costs_nothing() -> None:
+def test_a_huge_range_in_the_metadata_costs_nothing():
     assert 10**17 in OffsetSet.from_commit(0, f"5-{10**18}")
 
 
@@ -230,7 +229,7 @@ def letter(headers: list[tuple[str, bytes]]) -> ArchivedLetter:
     return ArchivedLetter(0, 7, b"c-1", b"\xc3\x01", tuple(headers))
 
 
-def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure() -> None:
+def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure():
     headers = [
         ("ce_id", b"1"),
         ("ce_id", b"2"),
@@ -253,11 +252,11 @@ def test_a_letter_is_sent_again_as_it_came_with_its_attempts_and_first_failure()
         (b"\xff", "answers"),
     ],
 )
-def test_a_letter_goes_only_to_an_input_topic_whatever_its_header_says(named: bytes, goes_to: str) -> None:
+def test_a_letter_goes_only_to_an_input_topic_whatever_its_header_says(named, goes_to):
     assert letter([("dlq.topic", named)]).to_record(Topics("")).topic == goes_to
 
 
-def test_letters_about_one_record_are_told_by_its_place_and_bytes() -> None:
+def test_letters_about_one_record_are_told_by_its_place_and_bytes():
     place = [("dlq.topic", b"documents"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
     one = letter([*place, ("dlq.first_failed_at", b"2026-03-02T09:15:00Z")])
     other = replace(letter([*place, ("dlq.first_failed_at", b"later")]), partition=2, offset=9)
@@ -278,7 +277,7 @@ class Sending(Sender):
         on_settled(None)
 
 
-async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> None:
+async def test_of_letters_that_were_sent_again_only_the_places_are_kept():
     place = [("dlq.topic", b"answers"), ("dlq.partition", b"3"), ("dlq.offset", b"12")]
     resent = ReplayResult(Topics(""), documents=False)
     resent.sender = sending = Sending()
@@ -290,7 +289,7 @@ async def test_of_letters_that_were_sent_again_only_the_places_are_kept() -> Non
     assert resent.done == [(0, 7), (0, 8), (0, 9)]
 
 
-async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked() -> None:
+async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_asked():
     left = ReplayResult(Topics(""), documents=False)
     asked = ReplayResult(Topics(""), documents=False, repeated=True)
     for resent in (left, asked):
@@ -301,16 +300,14 @@ async def test_what_failed_for_the_same_reason_twice_is_sent_again_only_when_ask
     assert (asked.sent, asked.failed_twice) == ({"answers": 2}, 0)
 
 
-def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant() -> None:
+def test_a_choice_knows_which_of_the_named_places_had_no_letter_that_is_meant():
     choice = LetterFilter([Stage.DECODE], ["0:07", "0:8", "1:7"])
     other = replace(letter([("dlq.stage", b"score")]), offset=8)
     assert [choice(letter([("dlq.stage", b"decode")])), choice(other)] == [True, False]
     assert choice.unmatched == {(0, 8), (1, 7)}
 
 
-def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     table = Table("reason", "key", box=None)
     table.add_row("word " * 60, "k" * 300)
@@ -322,12 +319,12 @@ def test_what_is_written_to_a_pipe_is_neither_wrapped_nor_cut(
     )  # fmt: skip
 
 
-def test_a_record_with_hostile_headers_is_still_a_letter() -> None:
+def test_a_record_with_hostile_headers_is_still_a_letter():
     record = ConsumerRecord("t", 0, 1, 0, 0, None, None, None, 0, 0, (("dlq.stage", None), ("x", b"\xff")))
     assert ArchivedLetter.of(record).to_json()["stage"] == ""
 
 
-def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_once() -> None:
+def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_once():
     board = DemoBoard(["a-1", "a-2"], dead_letters=1)
     assert [board.add(VERDICT), board.add(VERDICT)] == [True, False]
     assert not board.add(replace(VERDICT, verdict_id="of another run"))
@@ -339,7 +336,7 @@ def test_the_board_is_complete_when_every_answer_has_a_verdict_and_counts_each_o
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40), (40, 10)])
-def test_the_tables_fit_the_terminal(width: int, height: int) -> None:
+def test_the_tables_fit_the_terminal(width, height):
     board = DemoBoard([f"a-{index}" for index in range(100)])
     for index in range(100):
         board.add(replace(VERDICT, verdict_id=verdict_id(f"a-{index}")))
@@ -350,7 +347,7 @@ def test_the_tables_fit_the_terminal(width: int, height: int) -> None:
     assert len(lines) <= max(height, 14)
 
 
-def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there() -> None:
+def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there():
     for language in ("nl", "en"):
         known = {document.document_id for document in sample_documents(language)}
         answers = sample_answers(language)
@@ -366,9 +363,7 @@ def test_every_line_of_the_sample_is_good_and_every_document_it_names_is_there()
         ("ab", None),
     ],
 )
-def test_a_file_that_is_empty_or_has_two_answers_with_one_id_says_so(
-    ids: str, told: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_empty_or_has_two_answers_with_one_id_says_so(ids, told, tmp_path, capsys):
     file = tmp_path / "answers.jsonl"
     rest = {"conversation_id": "c-1", "question": "How?", "answer": "So.", "produced_at": WHEN.isoformat()}
     file.write_text("".join(json.dumps({"answer_id": one, **rest}) + "\n" for one in ids))

@@ -24,7 +24,7 @@ def taken(*records: object) -> PauseState:
     return state
 
 
-def test_a_pause_is_read_by_workers_as_it_was_meant() -> None:
+def test_a_pause_is_read_by_workers_as_it_was_meant():
     record = CHANGE.pause(INSTRUCTIONS_IN_DUTCH)
     assert (record.topic, record.key, record.partition) == ("eu.controls", b"instruction/nl", None)
     (entry,) = taken(raw_record(record.key, record.value)).active
@@ -37,7 +37,7 @@ def test_a_pause_is_read_by_workers_as_it_was_meant() -> None:
     assert dict(record.headers)["ce_id"] == b"instruction/nl@2026-03-02T09:15:00Z"
 
 
-def test_a_pause_is_resumed_in_its_partition() -> None:
+def test_a_pause_is_resumed_in_its_partition():
     (entry,) = taken(pause_record(a_pause("binary"), 3, partition=2)).active
     record = CHANGE.resume(entry)
     assert (record.key, record.partition) == (b"binary/*", 2)
@@ -45,19 +45,19 @@ def test_a_pause_is_resumed_in_its_partition() -> None:
     assert state.active == ()
 
 
-def test_what_cannot_be_read_is_deleted_in_its_partition() -> None:
+def test_what_cannot_be_read_is_deleted_in_its_partition():
     (entry,) = taken(raw_record(b"\xff", b"nonsense", 3, partition=2)).active
     record = CHANGE.resume(entry)
     assert (record.key, record.value, record.partition) == (b"\xff", None, 2)
 
 
 @pytest.mark.parametrize(("by", "reason"), [("", "x"), ("x" * 257, "x"), ("x", ""), ("x", "x" * 1001)])
-def test_what_workers_could_not_read_is_not_written(by: str, reason: str) -> None:
+def test_what_workers_could_not_read_is_not_written(by, reason):
     with pytest.raises(UsageError, match="should have at"):
         OperatorAction(Settings(), by, reason).pause(PauseScope())
 
 
-def test_statuses_are_those_of_the_contract() -> None:
+def test_statuses_are_those_of_the_contract():
     value = CHANGE.pause(PauseScope()).value
     assert value is not None
     assert b"paused" in value
@@ -65,9 +65,7 @@ def test_statuses_are_those_of_the_contract() -> None:
     assert value.startswith(CODEC.encode(a_pause())[:10])
 
 
-def test_who_has_no_name_must_give_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_who_has_no_name_must_give_one(monkeypatch, capsys):
     def nobody() -> str:
         raise OSError("No username set in the environment")
 
@@ -76,7 +74,7 @@ def test_who_has_no_name_must_give_one(
     assert capsys.readouterr().err == "truthgate: the user has no name here: say who with --by\n"
 
 
-def test_pauses_are_listed_with_those_of_the_settings_first() -> None:
+def test_pauses_are_listed_with_those_of_the_settings_first():
     policy = Policy(overrides=(Override(MessageType.BINARY, pause=True),))
     state = taken(pause_record(a_pause(language="nl")), raw_record(b"x", b"nonsense", 7))
     assert list(pauses_as_json(policy, state.active)) == [

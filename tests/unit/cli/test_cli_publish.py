@@ -34,18 +34,14 @@ def accepted(*languages: str) -> PublishableDocuments:
     ],
 )
 def test_pruning_keeps_to_the_languages_that_are_published_and_tells_what_it_leaves(
-    published: list[str],
-    named: Iterable[str] | None,
-    gone: list[str],
-    left: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    published, named, gone, left, capsys
+):
     assert accepted(*published).ids_to_prune(KNOWN, "", named) == gone
     told = capsys.readouterr().err
     assert told == (f"truthgate: {left} (--all-languages deletes them)\n" if left else "")
 
 
-def test_what_cannot_be_read_is_there_and_can_be_deleted() -> None:
+def test_what_cannot_be_read_is_there_and_can_be_deleted():
     published = TopicDocuments({"nl/a": marked("nl/a")}, {b"broken": "key_mismatch"})
     assert missing_documents(published, ["nl/a", "nope", "broken", "nope"]) == ["nope"]
 
@@ -55,9 +51,7 @@ def told_of(source: Path, languages: list[str], capsys: pytest.CaptureFixture[st
     return capsys.readouterr().err.splitlines()
 
 
-def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_that_seem_to_be_in_another_language_than_was_named_are_told(tmp_path, capsys):
     for name in ("nl/factuur.md", "en/invoice.md", "en/pay.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("text")
@@ -87,7 +81,7 @@ def warnings_of(documents: Iterable[KnowledgeDocument], capsys: pytest.CaptureFi
     return capsys.readouterr().err.splitlines()
 
 
-def test_a_document_that_is_marked_to_be_sent_in_vain_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_document_that_is_marked_to_be_sent_in_vain_is_told(capsys):
     draft = marked("draft", text="Click **{{button}}**.")
     (told,) = warnings_of([draft], capsys)
     assert told.startswith("truthgate: warning: draft: marked auto_send, but '{' in it looks as if ")
@@ -96,9 +90,7 @@ def test_a_document_that_is_marked_to_be_sent_in_vain_is_told(capsys: pytest.Cap
     assert warnings_of([marked("good")], capsys) == []
 
 
-def test_two_marked_documents_of_one_title_in_one_language_are_told(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_two_marked_documents_of_one_title_in_one_language_are_told(capsys):
     one, other = marked("one"), marked("other", title="how do I delete a draft?")
     (told,) = warnings_of([one, one, other], capsys)
     assert told.startswith("truthgate: warning: other: marked auto_send, as is one with the same title: ")
@@ -107,7 +99,7 @@ def test_two_marked_documents_of_one_title_in_one_language_are_told(
     assert "same title" not in told
 
 
-def test_a_mark_is_not_checked_by_lexicons_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_mark_is_not_checked_by_lexicons_that_cannot_be_read(tmp_path):
     settings = Settings().with_values("scoring", {"lexicons": tmp_path})
     with pytest.raises(InvalidSettings, match=r"scoring\.lexicons: .*holds no lexicon"):
         MarkedDocuments(settings).check(marked("one"))

@@ -22,8 +22,8 @@ from streams.cli.document_sources import TopicDocuments
     ],
 )
 def test_json_that_is_not_read_is_told_by_its_setting_and_the_rest_as_dead_letters(
-    unreadable: int, json_refused: int, told: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+    unreadable, json_refused, told, capsys
+):
     classes = ["json_not_accepted"] * json_refused + ["key_mismatch"] * (unreadable - json_refused)
     TopicDocuments({}, {str(key).encode(): each for key, each in enumerate(classes)}).report_unreadable()
     assert capsys.readouterr().err.splitlines() == [f"truthgate: {line}" for line in told]

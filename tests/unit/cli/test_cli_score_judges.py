@@ -59,7 +59,7 @@ def judged(
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr, done.returncode
 
 
-def test_an_answer_in_doubt_has_an_opinion_that_decides(answers: Path, endpoint: LlmEndpoint) -> None:
+def test_an_answer_in_doubt_has_an_opinion_that_decides(answers, endpoint):
     verdicts, told, code = judged(answers, endpoint)
     assert (told, code) == ("", 0)
     assert len(endpoint.asked) == len(verdicts) == 5
@@ -70,16 +70,14 @@ def test_an_answer_in_doubt_has_an_opinion_that_decides(answers: Path, endpoint:
         assert [each["text"] for each in said["evidence"]] == [WRONG]
 
 
-def test_nobody_is_asked_where_nobody_is_named(answers: Path, endpoint: LlmEndpoint) -> None:
+def test_nobody_is_asked_where_nobody_is_named(answers, endpoint):
     done = truthgate_here("score", answers)
     assert endpoint.asked == []
     assert {line["decision"] for line in map(json.loads, done.stdout.splitlines())} == {"review"}
     assert '"opinions": []' in done.stdout or '"opinions":[]' in done.stdout
 
 
-def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_each_run(
-    answers: Path, endpoint: LlmEndpoint
-) -> None:
+def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_each_run(answers, endpoint):
     for run in (1, 2):
         verdicts, told, code = judged(answers, endpoint, "[judges.budget]\nrequests_per_day = 2\n")
         decisions = sorted(verdict["decision"] for verdict in verdicts)
@@ -91,7 +89,7 @@ def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_
         assert (code, len(endpoint.asked)) == (0, 2 * run)
 
 
-def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers: Path, endpoint: LlmEndpoint) -> None:
+def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers, endpoint):
     endpoint.stop()
     verdicts, told, code = judged(answers, endpoint)
     assert {verdict["decision"] for verdict in verdicts} == {"review"}
@@ -104,9 +102,7 @@ def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers: Path, e
     assert code == 3
 
 
-def test_a_worker_beside_it_that_has_its_files_locked_is_not_disturbed(
-    answers: Path, endpoint: LlmEndpoint, tmp_path: Path
-) -> None:
+def test_a_worker_beside_it_that_has_its_files_locked_is_not_disturbed(answers, endpoint, tmp_path):
     store = tmp_path / "store"
     environment = {"TRUTHGATE_DOCUMENTS__STORE": str(store)}
     with lock_directory(store, f"{BUDGET_FILE_NAME}.lock", "documents.store"):

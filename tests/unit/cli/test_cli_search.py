@@ -63,9 +63,7 @@ def command(cache: Path) -> Truthgate:
     )
 
 
-def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
-    command: Truthgate, documents: Path
-) -> None:
+def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(command, documents):
     options = ("--documents", documents, "--language", "en")
     shown = command("search", "How do I save?", *options, COLUMNS="30").stdout
     assert "Saving" in shown
@@ -73,15 +71,13 @@ def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(
     assert max(map(len, shown.splitlines())) <= 30
 
 
-def test_for_programs_passages_come_in_the_order_of_their_scores(command: Truthgate, documents: Path) -> None:
+def test_for_programs_passages_come_in_the_order_of_their_scores(command, documents):
     found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
     scores = [passage["score"] for passage in found["passages"]]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
+def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(command, documents, tmp_path):
     file = written(
         tmp_path / "questions.jsonl",
         {"id": 7, "question": QUESTION, "rating": 3},
@@ -105,9 +101,7 @@ def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(
     assert found[3]["passages"][0]["document_id"] == "leave"
 
 
-def test_documents_of_several_files_are_searched_together(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
+def test_documents_of_several_files_are_searched_together(command, documents, tmp_path):
     rest = tmp_path / "rest.jsonl"
     lines = documents.read_text().splitlines()
     (tmp_path / "first.jsonl").write_text(lines[0])
@@ -140,14 +134,8 @@ def test_documents_of_several_files_are_searched_together(
 )
 @pytest.mark.parametrize("name", ["search", "score"])
 def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
-    command: Truthgate,
-    documents: Path,
-    tmp_path: Path,
-    name: str,
-    environment: dict[str, str],
-    code: int,
-    complaint: str,
-) -> None:
+    command, documents, tmp_path, name, environment, code, complaint
+):
     """Never a review of everything, which would look like a result."""
     answers = written(tmp_path / "a.jsonl", *[{"question": QUESTION, "answer": "Zo."}] * 3)
     arguments = ("search", QUESTION) if name == "search" else ("score", answers)
@@ -155,7 +143,7 @@ def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
     assert (done.returncode, done.stdout, done.stderr) == (code, "", f"truthgate: {complaint}\n")
 
 
-async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lacks_a_service() -> None:
+async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lacks_a_service():
     class Failing:
         async def retrieve(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
             raise RetrievalUnavailable("index_failed")
@@ -165,9 +153,7 @@ async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lac
     assert caught.value.code == 3
 
 
-def test_answers_without_context_are_scored_against_what_is_retrieved(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
+def test_answers_without_context_are_scored_against_what_is_retrieved(command, documents, tmp_path):
     asked = {"question": QUESTION, "answer": "Kies **Post** en klik op **Versturen**.", "language": "nl"}
     inline = {"document_id": "i", "text": "Klik op **Versturen**."}
     file = written(
@@ -182,9 +168,7 @@ def test_answers_without_context_are_scored_against_what_is_retrieved(
     assert first["score"] > 0
 
 
-def test_no_index_is_built_for_answers_that_all_bring_their_context(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
+def test_no_index_is_built_for_answers_that_all_bring_their_context(command, documents, tmp_path):
     file = written(tmp_path / "a.jsonl", {"question": "q?", "answer": "a", "document_ids": ["gone"]})
     done = command("score", file, "--documents", documents, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert json.loads(done.stdout)["degraded"][0] == "context_missing"
@@ -201,9 +185,7 @@ RATED = {
 }
 
 
-def test_an_evaluation_compares_given_with_retrieved_contexts(
-    command: Truthgate, documents: Path, tmp_path: Path
-) -> None:
+def test_an_evaluation_compares_given_with_retrieved_contexts(command, documents, tmp_path):
     rows = [{**RATED, "answer_id": f"a-{number}", "rating": 1 + number % 5} for number in range(4)]
     file = written(tmp_path / "rated.jsonl", *rows)
     options = ("--documents", documents, "--context", "both")
@@ -223,8 +205,8 @@ def test_an_evaluation_compares_given_with_retrieved_contexts(
 
 
 def test_a_search_loads_neither_the_parser_nor_the_stream_nor_what_identifies_a_language_that_is_given(
-    cache: Path, documents: Path
-) -> None:
+    cache, documents
+):
     heavy = ("spacy", "faust", "scipy", "pandas")
     code = (
         "import sys; from streams.cli.entry import run; from scoring.text import language_detection; "

@@ -90,9 +90,7 @@ async def _post(session: ClientSession, answer: Mapping[str, Any]) -> tuple[int,
         return response.status, await response.json(content_type=None)
 
 
-async def test_the_verdicts_are_those_that_score_prints(
-    server: Server, documents: Path, tmp_path: Path
-) -> None:
+async def test_the_verdicts_are_those_that_score_prints(server, documents, tmp_path):
     (file := tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, ANSWERS)), "utf-8")
     scored = truthgate("score", file, "--documents", documents)
     expected = [json.loads(line) for line in scored.stdout.splitlines()]
@@ -104,7 +102,7 @@ async def test_the_verdicts_are_those_that_score_prints(
         assert {**verdict, "scored_at": line["scored_at"]} == line
 
 
-def test_it_is_asked_how_it_is_as_a_worker_is(server: Server) -> None:
+def test_it_is_asked_how_it_is_as_a_worker_is(server):
     assert server.get("/readyz") == (200, "ok\n")
     assert server.get("/healthz") == (200, "ok\n")
     assert server.get("/")[0] == 404, "there are no rates to look at"
@@ -113,7 +111,7 @@ def test_it_is_asked_how_it_is_as_a_worker_is(server: Server) -> None:
     assert "truthgate_scoring_processes 1.0" in metrics
 
 
-def test_its_log_tells_where_it_is_and_what_it_has_and_a_bad_document_is_named(server: Server) -> None:
+def test_its_log_tells_where_it_is_and_what_it_has_and_a_bad_document_is_named(server):
     assert "documents.jsonl, line 4: language: is missing" in server.log
     (ready,) = [json.loads(line) for line in server.log.splitlines() if '"server_ready"' in line]
     assert (ready["address"], ready["documents"]) == (server.address, 3)
@@ -121,7 +119,7 @@ def test_its_log_tells_where_it_is_and_what_it_has_and_a_bad_document_is_named(s
     assert TOKEN not in server.log
 
 
-async def test_under_load_sigterm_loses_no_request(documents: Path, tmp_path: Path) -> None:
+async def test_under_load_sigterm_loses_no_request(documents, tmp_path):
     """Who is in work gets a verdict, and whoever comes later a 503 or no connection."""
     stopped_at: float | None = None
     outcomes: list[tuple[float, float, int]] = []  # begun, done, and the status or 0
@@ -162,7 +160,7 @@ async def test_under_load_sigterm_loses_no_request(documents: Path, tmp_path: Pa
     ]
 
 
-async def test_who_is_in_doubt_is_asked_about(tmp_path: Path) -> None:
+async def test_who_is_in_doubt_is_asked_about(tmp_path):
     said = json.dumps({"label": "FALSE", "confidence": 0.95, "score": 1.5, "wrong": []})
     doubtful = _answer(
         "doubtful",
@@ -186,14 +184,12 @@ async def test_who_is_in_doubt_is_asked_about(tmp_path: Path) -> None:
     assert 'truthgate_judge_budget_used_total{of="requests"} 1.0' in metrics
 
 
-def test_what_it_cannot_start_with_is_told_in_one_line(documents: Path) -> None:
+def test_what_it_cannot_start_with_is_told_in_one_line():
     def told(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
         return done.returncode, done.stderr.splitlines()[-1]
 
     code, line = told(truthgate_here("serve", environment={"TRUTHGATE_WEB__HOST": "0.0.0.0"}))
     assert (code, "web.verdicts.token" in line) == (2, True)
-    code, line = told(truthgate_here("serve", "--documents", documents, "--from-kafka"))
-    assert (code, "exclude each other" in line) == (2, True)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         code, line = told(truthgate("serve", environment={"TRUTHGATE_WEB__PORT": port}))
@@ -201,9 +197,7 @@ def test_what_it_cannot_start_with_is_told_in_one_line(documents: Path) -> None:
 
 
 @pytest.mark.parametrize("ready_before", [False, True])
-async def test_what_no_answer_can_do_without_ends_it(
-    documents: Path, tmp_path: Path, ready_before: bool
-) -> None:
+async def test_what_no_answer_can_do_without_ends_it(documents, tmp_path, ready_before):
     """At the start, or with the first answer that needs it; whoever asked for that one is told so."""
     away = RetrievalSettings(
         embedder="http",
@@ -224,7 +218,7 @@ async def test_what_no_answer_can_do_without_ends_it(
         assert "Traceback" not in server.log
 
 
-def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may() -> None:
+def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may():
     assert server_settings(Settings()).web.host == "127.0.0.1"
     assert server_settings(Settings(web={"verdicts": {"token": TOKEN}})).web.host == "0.0.0.0"
     assert server_settings(Settings(web={"verdicts": {"anonymous": True}})).web.host == "0.0.0.0"
@@ -233,7 +227,7 @@ def test_without_a_token_this_machine_alone_may_ask_and_with_one_everybody_may()
         server_settings(Settings(web={"host": "10.0.0.1"}))
 
 
-def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() -> None:
+def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is():
     publishing = Settings(web={"verdicts": {"publish": True}})
     with pytest.raises(InvalidSettings, match=r"^web\.verdicts\.publish needs kafka\.bootstrap_servers$"):
         server_settings(publishing)
@@ -242,5 +236,5 @@ def test_verdicts_are_published_only_where_somebody_said_where_the_cluster_is() 
     assert not server_settings(Settings(kafka={"topic_prefix": "p."})).kafka.is_configured
 
 
-def test_what_is_shared_out_among_answers_is_so_by_the_places_for_requests() -> None:
+def test_what_is_shared_out_among_answers_is_so_by_the_places_for_requests():
     assert server_settings(Settings()).flow.max_in_flight == MAX_IN_FLIGHT

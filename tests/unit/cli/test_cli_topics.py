@@ -39,7 +39,7 @@ def as_terraform_json(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_programs_get_a_line_a_topic() -> None:
+def test_programs_get_a_line_a_topic():
     lines = [json.loads(line) for line in described("--json", environment=THREE).splitlines()]
     read = [
         TopicSpec(
@@ -51,7 +51,7 @@ def test_programs_get_a_line_a_topic() -> None:
     assert lines[0]["must_be"]["cleanup.policy"] == "exactly"
 
 
-def test_terraform_gets_a_resource_a_topic() -> None:
+def test_terraform_gets_a_resource_a_topic():
     found = as_terraform_json(described("--for", "terraform", environment=THREE))
     assert len(found) == len(SPECS)
     for spec, (label, written) in zip(SPECS, found.items(), strict=True):
@@ -61,7 +61,7 @@ def test_terraform_gets_a_resource_a_topic() -> None:
         assert written["config"] == spec.config
 
 
-def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes() -> None:
+def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes():
     written = list(yaml.safe_load_all(described("--for", "strimzi", "--cluster", "main", environment=THREE)))
     assert len({each["metadata"]["name"] for each in written}) == len(SPECS)
     for spec, each in zip(SPECS, written, strict=True):
@@ -75,7 +75,7 @@ def test_strimzi_gets_a_resource_a_topic_with_names_that_kubernetes_takes() -> N
         }
 
 
-def test_kafka_topics_gets_a_command_a_topic() -> None:
+def test_kafka_topics_gets_a_command_a_topic():
     commands = described("--for", "kafka-topics", environment=THREE).split("\n\n")
     for spec, command in zip(SPECS, commands, strict=True):
         program, *arguments = shlex.split(command.replace("\\\n", " "))

@@ -2,7 +2,6 @@
 
 import re
 from difflib import unified_diff
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from tests.support.transcripts import TRANSCRIPTS, run_again, steps
 
 
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.iterdir()), ids=lambda path: path.stem)
-def test_commands_answer_as_their_transcript_shows(path: Path) -> None:
+def test_commands_answer_as_their_transcript_shows(path):
     text = path.read_text("utf-8")
     assert len(list(steps(text))) == text.count("\n  $ ") > 0
     changed = list(

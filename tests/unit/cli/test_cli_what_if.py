@@ -41,9 +41,7 @@ def verdicts(rated: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_policy_of_a_file_is_for_types_and_languages_and_what_it_does_not_name_stays(
-    tmp_path: Path,
-) -> None:
+def test_a_policy_of_a_file_is_for_types_and_languages_and_what_it_does_not_name_stays(tmp_path):
     file = tmp_path / "policy.toml"
     file.write_text(
         '[policy]\n[[policy.overrides]]\nmessage_type = "binary"\nlanguage = "en"\nblock_below = 2.5\n'
@@ -54,7 +52,7 @@ def test_a_policy_of_a_file_is_for_types_and_languages_and_what_it_does_not_name
     assert other == Policy(auto_send_at=4.0, block_below=2.0, overrides=(override,))
 
 
-async def test_what_several_policies_decide_on_is_assessed_once() -> None:
+async def test_what_several_policies_decide_on_is_assessed_once():
     class Counting:
         asked = 0
 
@@ -75,7 +73,7 @@ async def test_what_several_policies_decide_on_is_assessed_once() -> None:
     assert counting.asked == 303
 
 
-def test_answers_that_only_one_file_has_are_told_and_left_out(rated: Path, verdicts: Path) -> None:
+def test_answers_that_only_one_file_has_are_told_and_left_out(rated, verdicts):
     whole = verdicts / "truthgate.jsonl"
     lines = whole.read_text().splitlines()
     part = verdicts / "part.jsonl"

@@ -15,7 +15,7 @@ LATER = datetime(2026, 3, 3, 9, 15, tzinfo=UTC)
 ERROR = BadAnswer(Stage.DECODE, "truncated", "the value ends in the middle of a record")
 
 
-def test_the_headers_name_stage_class_message_and_place() -> None:
+def test_the_headers_name_stage_class_message_and_place():
     letter = make_dead_letter(
         ReceivedRecord("answers", 3, 42, b"c-1", b"\xc3", (("ce_id", b"7"),)), ERROR, NOW
     )
@@ -34,7 +34,7 @@ def test_the_headers_name_stage_class_message_and_place() -> None:
     }
 
 
-def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts() -> None:
+def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts():
     first = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), ERROR, NOW)
     second = make_dead_letter(ReceivedRecord("answers", 2, 9, None, b"x", first.headers), ERROR, LATER)
     headers = dict(second.headers)
@@ -45,7 +45,7 @@ def test_a_second_failure_keeps_the_first_time_and_adds_up_the_attempts() -> Non
     assert len(second.headers) == len(first.headers) + 1
 
 
-def test_how_often_in_a_row_it_failed_for_the_same_reason_is_counted() -> None:
+def test_how_often_in_a_row_it_failed_for_the_same_reason_is_counted():
     letter = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), ERROR, NOW)
     counts = []
     for error in (ERROR, ERROR, BadAnswer(Stage.SCORE, "truncated", ""), ERROR, ERROR):
@@ -54,11 +54,11 @@ def test_how_often_in_a_row_it_failed_for_the_same_reason_is_counted() -> None:
     assert counts == [b"1", b"2", None, None, b"1"]
 
 
-def test_a_null_value_stays_null() -> None:
+def test_a_null_value_stays_null():
     assert make_dead_letter(ReceivedRecord("answers", 0, 0, None, None), ERROR, NOW).value is None
 
 
-def test_a_long_message_is_cut() -> None:
+def test_a_long_message_is_cut():
     long = BadAnswer(Stage.SCORE, "ValueError", "x" * 100_000)
     assert (
         len(
@@ -71,12 +71,12 @@ def test_a_long_message_is_cut() -> None:
 
 
 @pytest.mark.parametrize("attempts", [b"9" * 5000, b"-1", b"", b"\xff", "٣".encode(), b"1e9", b" 1"])
-def test_a_hostile_count_of_attempts_counts_as_none(attempts: bytes) -> None:
+def test_a_hostile_count_of_attempts_counts_as_none(attempts):
     hostile = ReceivedRecord("answers", 0, 0, None, b"", (("dlq.attempts", attempts),))
     assert dict(make_dead_letter(hostile, ERROR, NOW).headers)["dlq.attempts"] == b"1"
 
 
-def test_a_letter_that_does_not_fit_states_the_size_and_hash_of_its_value() -> None:
+def test_a_letter_that_does_not_fit_states_the_size_and_hash_of_its_value():
     letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", b"abc"), ERROR, NOW))
     headers = dict(letter.headers)
     assert letter.value is None
@@ -95,16 +95,14 @@ def test_a_letter_that_does_not_fit_states_the_size_and_hash_of_its_value() -> N
         )
     ),
 )
-def test_original_headers_are_kept_in_order_whatever_they_hold(
-    own: list[tuple[str, bytes]], hostile: list[tuple[str, bytes]]
-) -> None:
+def test_original_headers_are_kept_in_order_whatever_they_hold(own, hostile):
     letter = make_dead_letter(ReceivedRecord("answers", 0, 0, b"k", b"v", (*own, *hostile)), ERROR, NOW)
     assert list(letter.headers[: len(own)]) == own
     assert [key for key, _ in letter.headers if key == "dlq.stage"] == ["dlq.stage"]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "\udcff\udcfe", "before \udfff after", "\ud83d" * 5_000])
-def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: str) -> None:
+def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text):
     error = BadAnswer(Stage.SCORE, f"Class{text}", text)
     headers = dict(make_dead_letter(ReceivedRecord("answers", 0, 0, b"k", b"v"), error, NOW).headers)
     assert headers["dlq.error.message"].decode() == text[:1000].encode(errors="backslashreplace").decode()
@@ -112,7 +110,7 @@ def test_a_reason_with_half_a_character_is_escaped_and_no_header_is_lost(text: s
     assert headers["dlq.stage"] == b"score"
 
 
-def test_attempts_before_and_now_are_added_up() -> None:
+def test_attempts_before_and_now_are_added_up():
     tried = BadAnswer(Stage.SCORE, "PoolBroken", "twice", attempts=2)
     first = make_dead_letter(ReceivedRecord("answers", 0, 1, None, b"x"), tried, NOW)
     assert dict(first.headers)["dlq.attempts"] == b"2"
@@ -120,7 +118,7 @@ def test_attempts_before_and_now_are_added_up() -> None:
     assert dict(make_dead_letter(again, tried, NOW).headers)["dlq.attempts"] == b"1000000001"
 
 
-def test_a_letter_without_a_value_states_of_no_bytes_and_keeps_its_key() -> None:
+def test_a_letter_without_a_value_states_of_no_bytes_and_keeps_its_key():
     letter = without_value(make_dead_letter(ReceivedRecord("answers", 3, 42, b"c-1", None), ERROR, NOW))
     headers = dict(letter.headers)
     assert (letter.key, headers["dlq.value.bytes"]) == (b"c-1", b"0")

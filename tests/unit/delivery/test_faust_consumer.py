@@ -24,13 +24,13 @@ def _offsets() -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, 200), unique=True, max_size=40).map(sorted)
 
 
-def test_nothing_is_committable_before_the_first_event_is_finished() -> None:
+def test_nothing_is_committable_before_the_first_event_is_finished():
     tracker = OffsetTracker()
     tracker.deliver(TP0, 7)
     assert tracker.committable(TP0) is None
 
 
-def test_a_slow_event_at_the_head_holds_back_all_later_ones() -> None:
+def test_a_slow_event_at_the_head_holds_back_all_later_ones():
     tracker = OffsetTracker()
     for offset in range(5, 10):
         tracker.deliver(TP0, offset)
@@ -42,7 +42,7 @@ def test_a_slow_event_at_the_head_holds_back_all_later_ones() -> None:
     assert tracker.committable(TP0) == 10
 
 
-def test_a_partition_is_in_work_until_its_oldest_event_and_all_after_it_are_finished() -> None:
+def test_a_partition_is_in_work_until_its_oldest_event_and_all_after_it_are_finished():
     tracker = OffsetTracker()
     assert not tracker.has_unfinished(TP0)
     tracker.deliver(TP0, 5)
@@ -53,7 +53,7 @@ def test_a_partition_is_in_work_until_its_oldest_event_and_all_after_it_are_fini
     assert not tracker.has_unfinished(TP0)
 
 
-def test_partitions_do_not_hold_back_each_other() -> None:
+def test_partitions_do_not_hold_back_each_other():
     tracker = OffsetTracker()
     tracker.deliver(TP0, 0)
     tracker.deliver(TP1, 0)
@@ -61,7 +61,7 @@ def test_partitions_do_not_hold_back_each_other() -> None:
     assert (tracker.committable(TP0), tracker.committable(TP1)) == (None, 1)
 
 
-def test_a_late_finish_of_a_forgotten_partition_changes_nothing() -> None:
+def test_a_late_finish_of_a_forgotten_partition_changes_nothing():
     tracker = OffsetTracker()
     tracker.deliver(TP0, 0)
     tracker.forget([TP0, TP1])
@@ -71,9 +71,7 @@ def test_a_late_finish_of_a_forgotten_partition_changes_nothing() -> None:
 
 
 @given(_offsets(), st.data())
-def test_committable_is_the_oldest_unfinished_or_one_past_the_last(
-    delivered: list[int], data: st.DataObject
-) -> None:
+def test_committable_is_the_oldest_unfinished_or_one_past_the_last(delivered, data):
     tracker = OffsetTracker()
     for offset in delivered:
         tracker.deliver(TP0, offset)
@@ -91,7 +89,7 @@ def test_committable_is_the_oldest_unfinished_or_one_past_the_last(
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=60))
-def test_the_committable_offset_never_goes_back(steps: list[tuple[bool, int]]) -> None:
+def test_the_committable_offset_never_goes_back(steps):
     tracker, next_offset, in_work, last = OffsetTracker(), 0, [], 0
     for deliver, pick in steps:
         if deliver or not in_work:
@@ -105,7 +103,7 @@ def test_the_committable_offset_never_goes_back(steps: list[tuple[bool, int]]) -
         last = committable
 
 
-def test_what_is_finished_in_any_order_is_not_remembered_once_it_can_be_committed() -> None:
+def test_what_is_finished_in_any_order_is_not_remembered_once_it_can_be_committed():
     tracker = OffsetTracker()
     for offset in range(100):
         tracker.deliver(TP0, offset)
@@ -160,7 +158,7 @@ def take(consumer: SafeConsumer, each: Message) -> Message:
     return each
 
 
-async def test_only_what_is_finished_is_committed_up_to_the_oldest_unfinished(consumer: SafeConsumer) -> None:
+async def test_only_what_is_finished_is_committed_up_to_the_oldest_unfinished(consumer):
     first, second, third = (take(consumer, message(offset)) for offset in (5, 6, 9))
     consumer.finish(third)
     assert not await consumer.commit(), "the first two are in work"
@@ -171,16 +169,14 @@ async def test_only_what_is_finished_is_committed_up_to_the_oldest_unfinished(co
     assert consumer._thread.committed == [{TP0: 6}, {TP0: 10}]
 
 
-async def test_what_faust_acknowledges_on_its_own_is_not_committed(consumer: SafeConsumer) -> None:
+async def test_what_faust_acknowledges_on_its_own_is_not_committed(consumer):
     dropped = take(consumer, message(5))
     assert consumer.ack(dropped)
     assert not await consumer.commit()
     assert consumer._thread.committed == []
 
 
-async def test_acknowledging_takes_a_message_off_the_list_that_a_rebalance_waits_for_once(
-    consumer: SafeConsumer,
-) -> None:
+async def test_acknowledging_takes_a_message_off_the_list_that_a_rebalance_waits_for_once(consumer):
     first, second = take(consumer, message(5)), take(consumer, message(6))
     waiting = asyncio.get_running_loop().create_future()
     consumer._waiting_for_ack = waiting
@@ -196,8 +192,8 @@ async def test_acknowledging_takes_a_message_off_the_list_that_a_rebalance_waits
 
 
 async def test_a_rebalance_waits_for_what_is_in_work_and_commits_it_before_it_forgets_the_partitions(
-    consumer: SafeConsumer,
-) -> None:
+    consumer,
+):
     here, there = take(consumer, message(5)), take(consumer, message(7, TP1))
 
     async def revoked(partitions: set[TP]) -> None:
@@ -210,7 +206,7 @@ async def test_a_rebalance_waits_for_what_is_in_work_and_commits_it_before_it_fo
     assert list(consumer.offsets) == [TP1]
 
 
-async def test_partitions_that_come_back_are_counted_anew(consumer: SafeConsumer) -> None:
+async def test_partitions_that_come_back_are_counted_anew(consumer):
     late = take(consumer, message(5))
     await consumer.on_partitions_revoked({TP0})
     take(consumer, message(9))
@@ -218,7 +214,7 @@ async def test_partitions_that_come_back_are_counted_anew(consumer: SafeConsumer
     assert not await consumer.commit(), "what is in work is from after the rebalance"
 
 
-async def test_a_commit_can_be_asked_for_by_topic_or_partition(consumer: SafeConsumer) -> None:
+async def test_a_commit_can_be_asked_for_by_topic_or_partition(consumer):
     for tp in (TP0, TP1):
         consumer.finish(take(consumer, message(0, tp)))
     assert set(consumer._filter_tps_with_pending_acks()) == {TP0, TP1}
@@ -228,9 +224,7 @@ async def test_a_commit_can_be_asked_for_by_topic_or_partition(consumer: SafeCon
 
 
 @pytest.mark.parametrize(("known", "count"), [({0, 1, 2}, 3), (None, 0), (set(), 0)])
-async def test_the_partitions_of_a_topic_are_asked_of_the_client(
-    consumer: SafeConsumer, known: set[int] | None, count: int
-) -> None:
+async def test_the_partitions_of_a_topic_are_asked_of_the_client(consumer, known, count):
     asked = []
     client = SimpleNamespace(partitions_for_topic=lambda topic: asked.append(topic) or known)
     consumer._thread = SimpleNamespace(_consumer=client)
@@ -238,6 +232,6 @@ async def test_the_partitions_of_a_topic_are_asked_of_the_client(
     assert asked == ["answers"]
 
 
-async def test_without_a_client_no_partition_is_known(consumer: SafeConsumer) -> None:
+async def test_without_a_client_no_partition_is_known(consumer):
     consumer._thread = SimpleNamespace(_consumer=None)
     assert consumer.partition_count("answers") == 0

@@ -11,7 +11,7 @@ def _fail(error: BaseException) -> None:
     raise AssertionError("no job was to fail") from error
 
 
-async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
+async def test_jobs_of_one_key_run_one_after_the_other_in_order():
     executor, seen, running = KeyedExecutor(50, _fail), [], []
 
     async def job(number: int) -> None:
@@ -27,7 +27,7 @@ async def test_jobs_of_one_key_run_one_after_the_other_in_order() -> None:
     assert seen == list(range(20))
 
 
-async def test_a_slow_conversation_does_not_hold_up_another() -> None:
+async def test_a_slow_conversation_does_not_hold_up_another():
     executor, release, done = KeyedExecutor(10, _fail), asyncio.Event(), asyncio.Event()
 
     async def quick() -> None:
@@ -42,7 +42,7 @@ async def test_a_slow_conversation_does_not_hold_up_another() -> None:
     assert executor.in_flight == 0
 
 
-async def test_no_more_than_the_limit_is_accepted() -> None:
+async def test_no_more_than_the_limit_is_accepted():
     executor, release = KeyedExecutor(2, _fail), asyncio.Event()
     await executor.submit("a", release.wait)
     await executor.submit("a", release.wait)
@@ -55,7 +55,7 @@ async def test_no_more_than_the_limit_is_accepted() -> None:
     await executor.drain()
 
 
-async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() -> None:
+async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run():
     failures: list[BaseException] = []
     executor, done = KeyedExecutor(10, failures.append), asyncio.Event()
 
@@ -73,7 +73,7 @@ async def test_the_failure_of_a_job_is_reported_and_the_next_ones_still_run() ->
 
 
 @pytest.mark.parametrize("keys", [["a"] * 30, list("abc") * 10, [object() for _ in range(30)]])
-async def test_everything_accepted_is_finished_after_a_drain(keys: list[object]) -> None:
+async def test_everything_accepted_is_finished_after_a_drain(keys):
     executor, finished = KeyedExecutor(4, _fail), 0
 
     async def job() -> None:
@@ -87,7 +87,7 @@ async def test_everything_accepted_is_finished_after_a_drain(keys: list[object])
     assert finished == len(keys)
 
 
-async def test_a_finished_conversation_leaves_nothing_behind() -> None:
+async def test_a_finished_conversation_leaves_nothing_behind():
     executor, done = KeyedExecutor(4, _fail), asyncio.Event()
     done.set()
 

@@ -51,7 +51,7 @@ class RecordingProducer:
         return sending
 
 
-async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
+async def test_a_record_is_sent_as_it_is_and_its_place_is_given():
     producer = RecordingProducer()
     assert await Publisher(producer, 5).publish("verdicts.review", b"c-1", b"v", HEADERS) == RecordLocation(
         3, 17
@@ -67,9 +67,7 @@ async def test_a_record_is_sent_as_it_is_and_its_place_is_given() -> None:
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("error", [TOO_LARGE, RecordListTooLargeError("too large")])
-async def test_a_record_that_is_refused_is_a_bad_answer_that_states_its_size(
-    error: Exception, later: bool
-) -> None:
+async def test_a_record_that_is_refused_is_a_bad_answer_that_states_its_size(error, later):
     publisher = Publisher(RecordingProducer(error, later=later), 5)
     with pytest.raises(BadAnswer) as refused:
         await publisher.publish("verdicts.review", b"c-1", b"12345", HEADERS)
@@ -78,7 +76,7 @@ async def test_a_record_that_is_refused_is_a_bad_answer_that_states_its_size(
     assert "too large" in refused.value.message
 
 
-async def test_a_tombstone_that_is_refused_has_no_bytes() -> None:
+async def test_a_tombstone_that_is_refused_has_no_bytes():
     with pytest.raises(BadAnswer) as refused:
         await Publisher(RecordingProducer(TOO_LARGE), 5).publish("documents", b"d", None, ())
     assert "of 0 bytes" in refused.value.message
@@ -86,7 +84,7 @@ async def test_a_tombstone_that_is_refused_has_no_bytes() -> None:
 
 @pytest.mark.parametrize("write", ["publish", "dead_letter"])
 @pytest.mark.parametrize("later", [False, True])
-async def test_brokers_that_do_not_take_records_are_a_failure_of_the_worker(write: str, later: bool) -> None:
+async def test_brokers_that_do_not_take_records_are_a_failure_of_the_worker(write, later):
     publisher = Publisher(RecordingProducer(KafkaConnectionError("gone"), later=later), 5)
     with pytest.raises(
         InfrastructureFailure, match=r"^verdicts.review does not accept .*KafkaConnectionError"
@@ -95,7 +93,7 @@ async def test_brokers_that_do_not_take_records_are_a_failure_of_the_worker(writ
 
 
 @pytest.mark.parametrize("write", ["publish", "dead_letter"])
-def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds(write: str) -> None:
+def test_no_send_is_waited_for_longer_than_the_delivery_timeout_and_five_seconds(write):
     async def never_acknowledged() -> float:
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -115,7 +113,7 @@ def _writing(publisher: Publisher) -> dict[str, Callable[[], Any]]:
     }
 
 
-async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
+async def test_a_dead_letter_is_written_whole_where_it_fits():
     producer = RecordingProducer()
     assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
         3, 17
@@ -123,7 +121,7 @@ async def test_a_dead_letter_is_written_whole_where_it_fits() -> None:
     assert producer.sent == [("answers.dead-letters", b"abc", b"c-1", None, LETTER.headers)]
 
 
-async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_same_key() -> None:
+async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_same_key():
     producer = RecordingProducer(TOO_LARGE)
     assert await Publisher(producer, 5).publish_dead_letter("answers.dead-letters", LETTER) == RecordLocation(
         3, 17
@@ -133,7 +131,7 @@ async def test_a_dead_letter_that_does_not_fit_goes_without_its_value_under_the_
     assert headers[:2] == (*LETTER.headers, ("dlq.value.bytes", b"3"))
 
 
-async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker() -> None:
+async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker():
     publisher = Publisher(RecordingProducer(TOO_LARGE, RecordListTooLargeError()), 5)
     with pytest.raises(
         InfrastructureFailure, match=r"^answers.dead-letters .*RecordListTooLargeError.*max\."
@@ -141,22 +139,22 @@ async def test_a_dead_letter_that_does_not_fit_without_its_value_ends_the_worker
         await publisher.publish_dead_letter("answers.dead-letters", LETTER)
 
 
-def test_a_send_has_failed_five_seconds_after_the_producer_should_have_given_up() -> None:
+def test_a_send_has_failed_five_seconds_after_the_producer_should_have_given_up():
     assert max_send_seconds(60) == 65
 
 
-def test_an_answer_may_take_its_time_and_be_refused_and_dead_lettered_at_the_last_moment() -> None:
+def test_an_answer_may_take_its_time_and_be_refused_and_dead_lettered_at_the_last_moment():
     settings = Settings(
         flow=FlowSettings(answer_timeout_seconds=40), kafka=KafkaSettings(delivery_timeout_seconds=10)
     )
     assert max_settling_seconds(settings) == 40 + 2 * (10 + 5) + 30
 
 
-def test_as_shipped_it_is_what_the_readme_states_to_wait_for() -> None:
+def test_as_shipped_it_is_what_the_readme_states_to_wait_for():
     assert max_settling_seconds(Settings()) == 220
 
 
-def test_up_and_silence_are_shown_from_the_first_answer_on() -> None:
+def test_up_and_silence_are_shown_from_the_first_answer_on():
     instruments = Instruments()
     instruments.begin_section("Test")
     silence: list[float | None] = [None]
@@ -174,7 +172,7 @@ def test_up_and_silence_are_shown_from_the_first_answer_on() -> None:
     assert shown() == (1, 0)
 
 
-def test_both_say_what_they_are_and_what_to_look_at() -> None:
+def test_both_say_what_they_are_and_what_to_look_at():
     instruments = Instruments()
     instruments.begin_section("Test")
     KafkaMetrics(instruments)

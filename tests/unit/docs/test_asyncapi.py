@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ def complaints(described: dict[str, Any]) -> list[str]:
     return list(told["complaints"])
 
 
-def test_asyncapis_own_parser_finds_no_fault() -> None:
+def test_asyncapis_own_parser_finds_no_fault():
     assert complaints(WHOLE) == []
     other = Settings(
         kafka=KafkaSettings(topic_prefix="eu.", consumer_group="eu", bootstrap_servers="a:1,b:2"),
@@ -64,14 +63,14 @@ def _reference(described: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("break_it", [_binding, _type, _reference])
-def test_it_would_find_one(break_it: Callable[[dict[str, Any]], None]) -> None:
+def test_it_would_find_one(break_it):
     described = deepcopy(WHOLE)
     break_it(described)
     assert complaints(described) != []
 
 
 @pytest.mark.parametrize("prefix", ["", "eu."])
-def test_every_topic_is_described_as_it_is_made(prefix: str) -> None:
+def test_every_topic_is_described_as_it_is_made(prefix):
     settings = Settings(kafka=KafkaSettings(topic_prefix=prefix), topics=TopicSettings(partitions=7))
     bindings = {
         each["address"]: each["bindings"]["kafka"]
@@ -86,7 +85,7 @@ def test_every_topic_is_described_as_it_is_made(prefix: str) -> None:
         assert str(found["topicConfiguration"]["max.message.bytes"]) == spec.config["max.message.bytes"]
 
 
-def test_topics_of_rates_are_left_out_where_they_are_not_counted() -> None:
+def test_topics_of_rates_are_left_out_where_they_are_not_counted():
     named = asyncapi_document(Settings(rates=RatesSettings(enabled=False)))["channels"]
     assert set(WHOLE["channels"]) - set(named) == {"hallucinationAlerts", "hallucinationRatesState"}
 
@@ -99,7 +98,7 @@ def checked(message: str, headers: Any) -> list[str]:
     return wrong + sorted(text.keys() - schema["properties"].keys())
 
 
-def test_the_headers_that_are_written_are_those_that_are_described() -> None:
+def test_the_headers_that_are_written_are_those_that_are_described():
     verdict = blocked_verdict("Nee.")
     assert checked("Verdict", verdict_headers(verdict, (("traceparent", b"00"), ("tracestate", b"")))) == []
     assert checked("RateWindow", published_headers("1", rate_window(0), subject="all", time=BEGIN)) == []
@@ -114,7 +113,7 @@ def test_the_headers_that_are_written_are_those_that_are_described() -> None:
 
 
 @pytest.mark.parametrize("headers", [event_headers("1", "Verdict", "worker"), (("ce_colour", b"red"),)])
-def test_other_headers_would_be_noticed(headers: Any) -> None:
+def test_other_headers_would_be_noticed(headers):
     assert checked("Verdict", headers) != []
 
 
@@ -137,7 +136,7 @@ _ANSWER = {
         {"answer_id": None},
     ],
 )
-def test_json_is_described_as_it_is_read(changes: dict[str, Any]) -> None:
+def test_json_is_described_as_it_is_read(changes):
     value = {**_ANSWER, **changes}
     schema = {**WHOLE["components"]["schemas"]["ChatbotAnswer"], "components": WHOLE["components"]}
     try:
@@ -148,7 +147,7 @@ def test_json_is_described_as_it_is_read(changes: dict[str, Any]) -> None:
     assert Draft202012Validator(schema).is_valid(value) == read
 
 
-def test_json_is_described_of_all_records_that_others_write() -> None:
+def test_json_is_described_of_all_records_that_others_write():
     messages = WHOLE["components"]["messages"]
     for record in (ChatbotAnswer, KnowledgeDocument, Review):
         assert f"{record.__name__}Json" in messages

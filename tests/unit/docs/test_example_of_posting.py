@@ -63,7 +63,7 @@ def status(code: int, *headers: str) -> bytes:
     return "\r\n".join([f"HTTP/1.1 {code} It", "content-length: 0", *headers, "", ""]).encode()
 
 
-def test_nobody_took_it_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_took_it_where_nobody_listens(monkeypatch):
     post = load(monkeypatch, f"http://{NOBODY}/")
     with pytest.raises(post.NotSent) as caught:
         post.post(VERDICT)
@@ -83,24 +83,20 @@ def test_nobody_took_it_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) ->
     ],
     ids=["unavailable", "not now", "failed", "gateway", "broken off once", "no HTTP at last", "elsewhere"],
 )
-def test_one_attempt_that_may_have_arrived_is_enough_not_to_be_sure(
-    monkeypatch: pytest.MonkeyPatch, answering: Callable[..., str], heads: list[bytes], surely: bool
-) -> None:
+def test_one_attempt_that_may_have_arrived_is_enough_not_to_be_sure(monkeypatch, answering, heads, surely):
     post = load(monkeypatch, answering(*heads))
     with pytest.raises(post.NotSent) as caught:
         post.post(VERDICT)
     assert caught.value.surely == surely
 
 
-def test_an_attempt_that_is_taken_is_the_last(
-    monkeypatch: pytest.MonkeyPatch, answering: Callable[..., str]
-) -> None:
+def test_an_attempt_that_is_taken_is_the_last(monkeypatch, answering):
     load(monkeypatch, answering(status(503), status(204))).post(VERDICT)
 
 
 @pytest.mark.parametrize(
     "address", ["", "here:99", "http://", "http://here:x/", "http://here/a b", "ftp://here/"]
 )
-def test_what_is_no_address_ends_it_at_once(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_what_is_no_address_ends_it_at_once(monkeypatch, address):
     with pytest.raises(SystemExit, match=r"^SEND_TO should be the address"):
         load(monkeypatch, address)

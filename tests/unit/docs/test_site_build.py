@@ -68,13 +68,13 @@ def _nav(entries: list[dict[str, object]]) -> Iterator[str]:
                 yield str(place)
 
 
-def test_every_page_stands_once_in_the_navigation() -> None:
+def test_every_page_stands_once_in_the_navigation():
     text = CONFIG.read_text("utf-8")
     nav = yaml.safe_load(text[text.index("\nnav:") :])["nav"]
     assert sorted(_nav(nav)) == sorted(pages().values())
 
 
-def test_a_link_that_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_ends_the_build(tmp_path):
     (tmp_path / "generate").mkdir()
     config = CONFIG.read_text("utf-8").partition("\nnav:")[0]
     own = tmp_path / "generate" / "mkdocs.yml"
@@ -86,9 +86,7 @@ def test_a_link_that_leads_nowhere_ends_the_build(tmp_path: Path) -> None:
     assert "#nowhere" in done.stderr
 
 
-def test_every_link_of_the_site_leads_to_a_page_and_a_place_on_it(
-    site: Path, read: dict[str, BeautifulSoup]
-) -> None:
+def test_every_link_of_the_site_leads_to_a_page_and_a_place_on_it(site, read):
     anchors = {address: {tag["id"] for tag in page.select("[id]")} for address, page in read.items()}
     astray = []
     for address, page in read.items():
@@ -105,13 +103,13 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_place_on_it(
     assert len(anchors) > len(pages()) / 2
 
 
-def test_what_makes_the_site_is_not_published(site: Path) -> None:
+def test_what_makes_the_site_is_not_published(site):
     known = {"assets", "files", "search", *(place.removesuffix(".md") for place in pages().values())}
     folders = {each.name for each in site.iterdir() if each.is_dir()}
     assert folders == known - {"index"}
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path, read: dict[str, BeautifulSoup]) -> None:
+def test_nothing_is_loaded_from_elsewhere(site, read):
     loaded = [
         (address, str(tag[attribute]))
         for address, page in read.items()
@@ -135,9 +133,7 @@ def _letters(soup: BeautifulSoup) -> str:
 
 
 @pytest.mark.parametrize(("source", "place"), pages().items(), ids=list(pages()))
-def test_a_page_of_the_site_is_what_commonmark_makes_of_it(
-    source: str, place: str, read: dict[str, BeautifulSoup]
-) -> None:
+def test_a_page_of_the_site_is_what_commonmark_makes_of_it(source, place, read):
     expected = BeautifulSoup(MarkdownIt("commonmark").enable("table").render(text_of(source)), "html.parser")
     address = "" if place == "index.md" else f"{place.removesuffix('.md')}/"
     (article,) = read[address].select("article")

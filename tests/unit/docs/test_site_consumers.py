@@ -2,7 +2,6 @@
 
 import re
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from fastavro import schemaless_reader
@@ -17,13 +16,13 @@ EXAMPLES = SOURCES / "docs" / "examples" / "consumers" / "README.md"
 RELEASED = SOURCES / "schemas" / "released"
 
 
-def test_the_page_is_what_the_code_says_and_has_every_part_once() -> None:
+def test_the_page_is_what_the_code_says_and_has_every_part_once():
     page = CONSUMERS.read_text(encoding="utf-8")
     assert page == fill_generated_parts(page), "run `python -m docs.generate`"
     assert sorted(re.findall(r"<!-- made: ([a-z-]+) -->", page)) == sorted(PARTS)
 
 
-def test_what_is_made_by_hand_stays_and_what_is_out_of_date_goes() -> None:
+def test_what_is_made_by_hand_stays_and_what_is_out_of_date_goes():
     page = "Before.\n<!-- made: topics -->\nout of date\n<!-- end -->\nAfter.\n"
     made = fill_generated_parts(page)
     assert made.startswith("Before.\n<!-- made: topics -->\n\n| topic |")
@@ -32,18 +31,18 @@ def test_what_is_made_by_hand_stays_and_what_is_out_of_date_goes() -> None:
     assert fill_generated_parts(made) == made
 
 
-def test_a_part_that_nothing_makes_is_an_error() -> None:
+def test_a_part_that_nothing_makes_is_an_error():
     with pytest.raises(KeyError):
         fill_generated_parts("<!-- made: other -->\n<!-- end -->\n")
 
 
-def test_every_released_schema_has_a_row_with_its_file() -> None:
+def test_every_released_schema_has_a_row_with_its_file():
     links = re.findall(r"\(\.\./(schemas/released/[\d.]+/\w+\.avsc)\)", PARTS["fingerprints"]())
     assert sorted(links) == sorted(str(file.relative_to(SOURCES)) for file in RELEASED.glob("*/*.avsc"))
 
 
 @pytest.mark.parametrize(("part", "header"), [("single-object", 10), ("confluent", 5)])
-def test_the_bytes_of_the_example_are_those_of_its_record(part: str, header: int) -> None:
+def test_the_bytes_of_the_example_are_those_of_its_record(part, header):
     rows = re.findall(r"^\| (\d+) \| `([0-9a-f ]+)` \|", PARTS[part](), re.MULTILINE)
     value = b""
     for at, digits in rows:
@@ -55,13 +54,13 @@ def test_the_bytes_of_the_example_are_those_of_its_record(part: str, header: int
         assert Codec().decode(value, Review).answer_id == "a-1"
 
 
-def test_the_example_in_json_is_an_answer() -> None:
+def test_the_example_in_json_is_an_answer():
     (example,) = re.findall(r"```json\n(.*?)```", CONSUMERS.read_text(encoding="utf-8"), re.DOTALL)
     assert Codec(json_input=True).decode(example.encode(), ChatbotAnswer).document_ids == ("invoices",)
 
 
 @pytest.mark.parametrize("page", [CONSUMERS, EXAMPLES], ids=str)
-def test_what_is_linked_to_is_there(page: Path) -> None:
+def test_what_is_linked_to_is_there(page):
     links = re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", page.read_text(encoding="utf-8"))
     own = [(target, part) for target, part in links if not target.startswith("https://")]
     assert own

@@ -6,7 +6,6 @@ import re
 import shlex
 from contextlib import redirect_stdout
 from io import StringIO
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from docs.generate.site.site_pages import DOCS, ROOT
 from streams.settings import load_settings
 from streams.settings.setting_catalog import all_settings
 from tests.support.commands import clean_environment, truthgate_here
-from tests.support.site import Block, blocks, text_of
+from tests.support.site import blocks, text_of
 
 GUIDES = ("README.md", *(f"docs/{page.name}" for page in sorted(DOCS.glob("*.md"))))
 TOML = blocks("toml", *GUIDES)
@@ -34,13 +33,13 @@ def _commands() -> list[tuple[str, str]]:
     return found
 
 
-def test_there_is_something_to_try() -> None:
+def test_there_is_something_to_try():
     assert len(_commands()) > 40
     assert len(TOML) >= 6
 
 
 @pytest.mark.parametrize(("page", "line"), _commands())
-def test_a_command_is_one_with_its_options(page: str, line: str) -> None:
+def test_a_command_is_one_with_its_options(page, line):
     words = shlex.split(line)
     known = leaves()
     (name,) = {each for each in (" ".join(words[:2]), " ".join(words[:3])) if each in known}
@@ -50,9 +49,7 @@ def test_a_command_is_one_with_its_options(page: str, line: str) -> None:
 
 
 @pytest.mark.parametrize("block", TOML, ids=[block.page for block in TOML])
-def test_settings_that_are_shown_can_be_loaded(
-    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_that_are_shown_can_be_loaded(block, tmp_path, monkeypatch):
     for name in os.environ.keys() - clean_environment().keys():
         monkeypatch.delenv(name)
     secret = tmp_path / "secret"
@@ -63,7 +60,7 @@ def test_settings_that_are_shown_can_be_loaded(
     load_settings(file)
 
 
-def test_variables_that_are_shown_are_settings() -> None:
+def test_variables_that_are_shown_are_settings():
     known = {setting.name for setting in all_settings()}
     for page in GUIDES:
         for name in re.findall(r"TRUTHGATE_((?:[A-Z]+_)+_[A-Z_]+[A-Z])", text_of(page)):
@@ -72,7 +69,7 @@ def test_variables_that_are_shown_are_settings() -> None:
             assert dynamic or setting in known, f"{page}: {name}"
 
 
-def test_settings_that_are_named_are_there() -> None:
+def test_settings_that_are_named_are_there():
     known = {setting.name for setting in all_settings()}
     sections = {name.partition(".")[0] for name in known}
     every = {name[: end.start()] for name in known for end in re.finditer(r"\.|$|\[", name)}
@@ -86,21 +83,21 @@ def test_settings_that_are_named_are_there() -> None:
     assert [one for one in astray if one[1] not in others] == []
 
 
-def test_what_make_is_asked_for_it_can_make() -> None:
+def test_what_make_is_asked_for_it_can_make():
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for page in GUIDES:
         for name in re.findall(r"^make ([a-z-]+)|`make ([a-z-]+)`", text_of(page), re.MULTILINE):
             assert re.search(rf"^{''.join(name)}:", makefile, re.MULTILINE), f"{page}: make {''.join(name)}"
 
 
-def test_the_python_of_the_readme_runs() -> None:
+def test_the_python_of_the_readme_runs():
     (block,) = blocks("python", "README.md")
     with redirect_stdout(StringIO()) as printed:
         exec(compile(block.text, "README.md", "exec"), {})
     assert re.fullmatch(r"(auto_send|review|blocked) \(.+\) [\d.]+\n", printed.getvalue())
 
 
-def test_the_file_of_the_tutorial_is_judged_as_it_says(tmp_path: Path) -> None:
+def test_the_file_of_the_tutorial_is_judged_as_it_says(tmp_path):
     (page,) = blocks("markdown", "docs/tutorial.md")
     (answers,) = blocks("json", "docs/tutorial.md")
     told = blocks("text", "docs/tutorial.md")[1].text

@@ -24,14 +24,14 @@ def _anchors(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", pages())
-def test_every_link_of_a_page_leads_to_something_in_the_repository(page: str) -> None:
+def test_every_link_of_a_page_leads_to_something_in_the_repository(page):
     assert list(broken_links(text_of(page), page, lambda place: (ROOT / place).exists())) == []
     for link in links(text_of(page)):
         place, anchor = target(page, link)
         assert not anchor or anchor in _anchors(place), link
 
 
-def test_a_link_to_nothing_is_astray_and_one_to_a_folder_is_not() -> None:
+def test_a_link_to_nothing_is_astray_and_one_to_a_folder_is_not():
     text = "[page](nope.md) [file](../streams/nope.py#L1) [room](../room) [above](#it) `[code](gone.md)`"
     places = {"room", "docs/one.md"}
     assert list(broken_links(text, "docs/one.md", places.__contains__)) == [
@@ -40,24 +40,24 @@ def test_a_link_to_nothing_is_astray_and_one_to_a_folder_is_not() -> None:
     ]
 
 
-def test_a_link_to_a_page_leads_to_it_on_the_site_too() -> None:
+def test_a_link_to_a_page_leads_to_it_on_the_site_too():
     assert _moved("[room](../room/README.md#it)") == "[room](room.md#it)"
     assert _moved("[`one`](docs/one.md)", "README.md") == "[`one`](one.md)"
     assert _moved("[above](#it)") == "[above](#it)"
 
 
-def test_a_link_to_a_file_leads_to_its_copy_and_one_to_a_folder_nowhere() -> None:
+def test_a_link_to_a_file_leads_to_its_copy_and_one_to_a_folder_nowhere():
     assert _moved("[schema](../schemas/verdict.avsc)") == f"[schema]({FILES}/schemas/verdict.avsc)"
     assert _moved("in [the room](../room) there") == "in the room there"
 
 
-def test_links_to_elsewhere_and_in_code_stay() -> None:
+def test_links_to_elsewhere_and_in_code_stay():
     for text in ("[it](https://example.com/a.md)", "`[a](b.md)`", "```sh\n[a](b.md)\n```"):
         assert _moved(text) == text
         assert list(links(text)) == []
 
 
-def test_every_page_has_a_place_of_its_own() -> None:
+def test_every_page_has_a_place_of_its_own():
     places = list(pages().values())
     assert len(set(places)) == len(places)
     assert source_of("index.md") == "README.md"
@@ -79,5 +79,5 @@ def test_every_page_has_a_place_of_its_own() -> None:
         ("```text\nx\n- a\n```", "```text\nx\n- a\n```"),
     ],
 )
-def test_a_list_is_read_as_it_was_meant(written: str, read: str) -> None:
+def test_a_list_is_read_as_it_was_meant(written, read):
     assert normalize_lists(written) == read

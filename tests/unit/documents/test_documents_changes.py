@@ -36,17 +36,17 @@ class Record:
     headers: tuple[tuple[str, bytes], ...] = ()
 
 
-def test_a_document_is_taken_over_with_its_place() -> None:
+def test_a_document_is_taken_over_with_its_place():
     record = Record(value=CODEC.encode(DOCUMENT))
     assert read_change(record, CODEC) == (DocumentChange("d", DOCUMENT, 2, 9, 1_000), None)
 
 
-def test_a_null_value_deletes_the_document_of_the_key() -> None:
+def test_a_null_value_deletes_the_document_of_the_key():
     assert read_change(Record(), CODEC) == (DocumentChange("d", None, 2, 9, 1_000), None)
 
 
 @pytest.mark.parametrize("key", [None, b"", b"\xff\xfe"])
-def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> None:
+def test_a_record_without_a_usable_key_changes_nothing(key):
     change, bad = read_change(Record(key, CODEC.encode(DOCUMENT)), CODEC)
     assert change is None
     assert bad is not None
@@ -54,7 +54,7 @@ def test_a_record_without_a_usable_key_changes_nothing(key: bytes | None) -> Non
     assert (bad.received.partition, bad.received.offset, bad.received.key) == (2, 9, key)
 
 
-def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() -> None:
+def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away():
     change, bad = read_change(Record(b"other", CODEC.encode(DOCUMENT)), CODEC)
     assert change == DocumentChange("other", None, 2, 9, 1_000, unreadable=True, reader_id=CODEC.reader_id)
     assert bad is not None
@@ -64,14 +64,14 @@ def test_a_document_under_another_key_is_bad_and_takes_the_older_version_away() 
 @given(
     value=st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: CODEC.encode(DOCUMENT)[:10] + tail)
 )
-def test_whatever_the_bytes_the_record_is_read_or_named_bad(value: bytes) -> None:
+def test_whatever_the_bytes_the_record_is_read_or_named_bad(value):
     change, bad = read_change(Record(value=value), CODEC)
     assert change is not None
     assert change.unreadable == (bad is not None)
     assert (change.document is None) == change.unreadable
 
 
-def test_a_text_that_no_encoding_holds_is_bad() -> None:
+def test_a_text_that_no_encoding_holds_is_bad():
     rest = b'"document_id":"d","language":"nl","title":"t","updated_at":"2026-03-02T00:00:00Z"'
     json = b'{"text":"\\ud800",%b}' % rest
     change, bad = read_change(Record(value=json), Codec(json_input=True))
@@ -80,14 +80,14 @@ def test_a_text_that_no_encoding_holds_is_bad() -> None:
     assert bad is not None
 
 
-def test_records_are_read_in_order_and_the_bad_ones_kept_apart() -> None:
+def test_records_are_read_in_order_and_the_bad_ones_kept_apart():
     records = [Record(offset=n, value=CODEC.encode(DOCUMENT) if n % 2 else b"bad") for n in range(4)]
     changes, bad = read_changes(records, CODEC)
     assert [change.offset for change in changes] == [0, 1, 2, 3]
     assert [document.received.offset for document in bad] == [0, 2]
 
 
-def test_the_dead_letter_of_a_bad_document_holds_the_record_as_it_came_and_why() -> None:
+def test_the_dead_letter_of_a_bad_document_holds_the_record_as_it_came_and_why():
     record = Record(value=CODEC.encode(replace(DOCUMENT, language="")), headers=(("ce_id", b"1"),))
     _, bad = read_change(record, CODEC)
     assert bad is not None
@@ -121,7 +121,7 @@ def _offsets(*offsets: int) -> dict[TopicPartition, int]:
 LOG = TopicSnapshot((ORIGIN,), _offsets(0, 0, 0), _offsets(60, 7, 0), 10 * DAY)
 
 
-def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> None:
+def test_a_recent_store_of_the_same_topic_is_read_on(store):
     assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) is None
 
 
@@ -135,13 +135,11 @@ def test_a_recent_store_of_the_same_topic_is_read_on(store: DocumentStore) -> No
         (replace(LOG, beginning_offsets=_offsets(0), end_offsets=_offsets(60)), "offset_out_of_range"),
     ],
 )
-def test_a_store_that_does_not_fit_the_topic_is_rebuilt(
-    store: DocumentStore, log: TopicSnapshot, reason: str
-) -> None:
+def test_a_store_that_does_not_fit_the_topic_is_rebuilt(store, log, reason):
     assert rebuild_reason(store, log, DAY, CODEC.reader_id) == reason
 
 
-def test_a_broker_that_states_no_topic_id_causes_no_rebuild(store: DocumentStore) -> None:
+def test_a_broker_that_states_no_topic_id_causes_no_rebuild(store):
     silent = replace(LOG, identities=(TopicIdentity("cluster", "documents", ""),))
     assert rebuild_reason(store, silent, DAY, CODEC.reader_id) is None
     store.reset(silent.identities[0])
@@ -149,14 +147,12 @@ def test_a_broker_that_states_no_topic_id_causes_no_rebuild(store: DocumentStore
 
 
 @pytest.mark.parametrize("confirmed", [8.9 * DAY, 10.1 * DAY])
-def test_a_store_that_may_have_missed_a_tombstone_is_rebuilt(store: DocumentStore, confirmed: float) -> None:
+def test_a_store_that_may_have_missed_a_tombstone_is_rebuilt(store, confirmed):
     store.mark_complete(confirmed)
     assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) == "too_old"
 
 
-def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_otherwise(
-    store: DocumentStore,
-) -> None:
+def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_otherwise(store):
     change, _ = read_change(Record(value=b"{}", partition=0, offset=50), CODEC)
     assert change is not None
     store.apply([change], {0: 51})
@@ -168,13 +164,13 @@ def test_a_store_with_documents_it_could_not_read_is_rebuilt_when_they_are_read_
     assert rebuild_reason(store, LOG, DAY, "another") is None
 
 
-def test_a_new_store_is_built(tmp_path: Path) -> None:
+def test_a_new_store_is_built(tmp_path):
     store = DocumentStore(tmp_path)
     assert rebuild_reason(store, LOG, DAY, CODEC.reader_id) == "new"
     store.close()
 
 
-def test_the_end_is_reached_when_every_partition_is_read_to_it() -> None:
+def test_the_end_is_reached_when_every_partition_is_read_to_it():
     assert not LOG.is_reached_by(_offsets(60, 6, 0))
     assert LOG.is_reached_by(_offsets(60, 7, 0))
     assert LOG.is_reached_by(_offsets(61, 7))

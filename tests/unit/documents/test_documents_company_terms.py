@@ -58,7 +58,7 @@ def terms_in(tmp_path: Path, language: str = "nl") -> frozenset[str]:
     return load_terms(tmp_path / TERMS_FILE_NAME).for_language(language) or frozenset()
 
 
-def test_documents_their_updates_and_tombstones_change_the_file(store: DocumentStore, tmp_path: Path) -> None:
+def test_documents_their_updates_and_tombstones_change_the_file(store, tmp_path):
     source = built(store, tmp_path)
     put(store, 0, "a", "de loonstrook van Kantora")
     put(store, 1, "b", "een loonstrook in Kantora")
@@ -75,7 +75,7 @@ def test_documents_their_updates_and_tombstones_change_the_file(store: DocumentS
     assert terms_in(tmp_path) == {"titel"}
 
 
-def test_a_store_rebuilt_leaves_no_terms_of_the_old_one(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_store_rebuilt_leaves_no_terms_of_the_old_one(store, tmp_path):
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     put(store, 1, "b", "loonstrook")
@@ -86,9 +86,7 @@ def test_a_store_rebuilt_leaves_no_terms_of_the_old_one(store: DocumentStore, tm
     assert load_terms(tmp_path / TERMS_FILE_NAME) == CompanyTerms()
 
 
-def test_building_on_from_changes_gives_what_building_anew_gives(
-    store: DocumentStore, tmp_path: Path
-) -> None:
+def test_building_on_from_changes_gives_what_building_anew_gives(store, tmp_path):
     source = built(store, tmp_path)
     for offset, (document_id, text) in enumerate(
         [("a", "loonstrook"), ("b", "loonstrook verlof"), ("a", "verlof"), ("c", "verlof"), ("b", None)]
@@ -98,7 +96,7 @@ def test_building_on_from_changes_gives_what_building_anew_gives(
     assert terms == built(store, tmp_path / "documents").refresh()
 
 
-def test_the_file_is_left_alone_while_the_terms_are_the_same(store: DocumentStore, tmp_path: Path) -> None:
+def test_the_file_is_left_alone_while_the_terms_are_the_same(store, tmp_path):
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     source.refresh()
@@ -114,14 +112,14 @@ def test_the_file_is_left_alone_while_the_terms_are_the_same(store: DocumentStor
     assert load_terms(tmp_path / TERMS_FILE_NAME) == CompanyTerms()
 
 
-def test_languages_are_known_by_their_code_and_others_left_out(store: DocumentStore, tmp_path: Path) -> None:
+def test_languages_are_known_by_their_code_and_others_left_out(store, tmp_path):
     for offset, language in enumerate(("en-GB", "EN", "xx", "not a language")):
         put(store, offset, f"d{offset}", "payslip", language)
     terms = built(store, tmp_path).refresh()
     assert {code: found.documents for code, found in terms.languages.items()} == {"en": 2}
 
 
-def test_a_snapshot_keeps_its_state_while_documents_change(store: DocumentStore) -> None:
+def test_a_snapshot_keeps_its_state_while_documents_change(store):
     put(store, 0, "a", "old")
     with store.snapshot() as documents:
         assert documents.versions().keys() == {"a"}
@@ -134,14 +132,14 @@ def test_a_snapshot_keeps_its_state_while_documents_change(store: DocumentStore)
         assert documents.get("b") is None
 
 
-def test_a_store_that_cannot_be_read_is_reported_as_failed(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_reported_as_failed(store, tmp_path):
     source = built(store, tmp_path)
     (tmp_path / "documents" / "documents.sqlite3").write_bytes(b"x" * 10_000)
     with pytest.raises(StoreFailed):
         source.refresh()
 
 
-def test_a_cancelled_refresh_fails_and_leaves_the_file(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_cancelled_refresh_fails_and_leaves_the_file(store, tmp_path):
     source = built(store, tmp_path)
     put(store, 0, "a", "loonstrook")
     source.cancel()
@@ -188,7 +186,7 @@ class Watcher:
         self.failures += 1
 
 
-async def test_nothing_is_built_before_the_documents_are_there() -> None:
+async def test_nothing_is_built_before_the_documents_are_there():
     source, after = Source(), asyncio.Event()
     watcher = Watcher(source, after=after)
     async with watcher.updater:
@@ -200,13 +198,13 @@ async def test_nothing_is_built_before_the_documents_are_there() -> None:
     assert watcher.terms[0] == TERMS
 
 
-async def test_an_updater_that_never_began_ends_at_once() -> None:
+async def test_an_updater_that_never_began_ends_at_once():
     async with Watcher(Source(), after=asyncio.Event()).updater as updater:
         pass
     assert not updater.ready.is_set()
 
 
-async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> None:
+async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh():
     source, refreshing = Source(), threading.Event()
     source.exists = True
     source.refresh = lambda: TERMS if refreshing.wait(30) else None
@@ -218,7 +216,7 @@ async def test_the_terms_of_an_earlier_life_serve_until_the_first_refresh() -> N
         await eventually(lambda: TERMS in watcher.terms, "they are refreshed")
 
 
-async def test_terms_are_refreshed_only_when_due_and_their_age_is_known() -> None:
+async def test_terms_are_refreshed_only_when_due_and_their_age_is_known():
     source = Source()
     watcher = Watcher(source)
     source.changed = False
@@ -231,7 +229,7 @@ async def test_terms_are_refreshed_only_when_due_and_their_age_is_known() -> Non
         await eventually(lambda: source.refreshed > 2, "what is due is refreshed")
 
 
-async def test_a_failure_is_logged_once_counted_each_time_and_overcome() -> None:
+async def test_a_failure_is_logged_once_counted_each_time_and_overcome():
     source = Source()
     source.error = OSError(28, "No space left on device", "a customer's text")
     watcher = Watcher(source)
@@ -257,7 +255,7 @@ def with_file(path: Path) -> Settings:
     return Settings(company_terms=CompanyTermsSettings(file=path))
 
 
-def test_a_file_that_is_set_takes_the_place_of_building(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_file_that_is_set_takes_the_place_of_building(store, tmp_path):
     path = tmp_path / "fixed.json"
     save_terms(TERMS, path)
     source = terms_source(with_file(path), store)
@@ -268,14 +266,14 @@ def test_a_file_that_is_set_takes_the_place_of_building(store: DocumentStore, tm
         assert settings == with_file(path)
 
 
-def test_a_set_file_that_cannot_be_used_is_a_wrong_setting(store: DocumentStore, tmp_path: Path) -> None:
+def test_a_set_file_that_cannot_be_used_is_a_wrong_setting(store, tmp_path):
     with pytest.raises(
         InvalidSettings, match=r"company_terms\.file: .*missing\.json: cannot be read: No such"
     ):
         terms_source(with_file(tmp_path / "missing.json"), store)
 
 
-def test_scoring_without_a_worker_has_terms_of_the_given_documents() -> None:
+def test_scoring_without_a_worker_has_terms_of_the_given_documents():
     dutch = [document(f"d{n}", f"de loonstrook {n}") for n in range(20)]
     english = [document(f"d{n}", f"the payslip {n}", "en") for n in range(20)]
     with offline_terms(Settings(), [*dutch, *english]) as settings:
@@ -287,7 +285,7 @@ def test_scoring_without_a_worker_has_terms_of_the_given_documents() -> None:
         assert load_terms(terms_path(settings)) == CompanyTerms()
 
 
-def test_no_terms_are_built_where_no_profile_looks_for_them() -> None:
+def test_no_terms_are_built_where_no_profile_looks_for_them():
     dutch = [document(f"d{n}", f"de loonstrook {n}") for n in range(20)]
     with offline_terms(Settings(), dutch, ["truthgate"]) as settings:
         assert settings == Settings()

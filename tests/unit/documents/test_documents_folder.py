@@ -28,7 +28,7 @@ def only(folder: Path) -> KnowledgeDocument | BadFile:
     return found
 
 
-def test_a_file_becomes_a_document_named_after_its_path(tmp_path: Path) -> None:
+def test_a_file_becomes_a_document_named_after_its_path(tmp_path):
     path = write(tmp_path, "hr/Add employee.v2.md", "# Adding\n\nText.")
     os.utime(path, (1_700_000_000, 1_700_000_000))
     changed = datetime.fromtimestamp(1_700_000_000, UTC)
@@ -49,16 +49,14 @@ def test_a_file_becomes_a_document_named_after_its_path(tmp_path: Path) -> None:
         ("\ufeff# After a byte order mark\n", "After a byte order mark"),
     ],
 )
-def test_the_title_is_the_first_heading_or_the_name_of_the_file(
-    text: str, title: str, tmp_path: Path
-) -> None:
+def test_the_title_is_the_first_heading_or_the_name_of_the_file(text, title, tmp_path):
     write(tmp_path, "page.md", text)
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
     assert found.title == title
 
 
-def test_files_come_in_the_order_of_their_paths_and_hidden_or_other_files_not_at_all(tmp_path: Path) -> None:
+def test_files_come_in_the_order_of_their_paths_and_hidden_or_other_files_not_at_all(tmp_path):
     for name in ("b.md", "a/z.md", "a/b.md", ".hidden.md", ".git/x.md", "notes.txt"):
         write(tmp_path, name, "text")
     (tmp_path / "folder.md").mkdir()
@@ -68,7 +66,7 @@ def test_files_come_in_the_order_of_their_paths_and_hidden_or_other_files_not_at
     assert [entry.document_id for entry in found] == ["a/b", "a/z", "b"]
 
 
-def test_a_bad_file_is_named_with_its_reason_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_a_bad_file_is_named_with_its_reason_and_the_rest_is_read(tmp_path):
     bad = write(tmp_path, "a.md", b"good \xff bad")
     blank = write(tmp_path, "b.md", " \n")
     write(tmp_path, "c.md", "# Good")
@@ -77,7 +75,7 @@ def test_a_bad_file_is_named_with_its_reason_and_the_rest_is_read(tmp_path: Path
     assert isinstance(found[2], KnowledgeDocument)
 
 
-def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
+def test_nothing_is_read_before_it_is_asked_for(tmp_path):
     for name in ("a.md", "b.md"):
         write(tmp_path, name, "text")
     found = read_folder(PageFolder(tmp_path, ["en"]))
@@ -86,7 +84,7 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     assert isinstance(next(found), BadFile)
 
 
-def test_a_file_whose_name_is_not_a_utf_8_is_named_and_left_out(tmp_path: Path) -> None:
+def test_a_file_whose_name_is_not_a_utf_8_is_named_and_left_out(tmp_path):
     """No record could carry an id that is made of it."""
     write(tmp_path, "\udcff/page.md", "# One\n\nText.")
     write(tmp_path, "page\udcff.md", "# Two\n\nText.")
@@ -104,7 +102,7 @@ def read(pages: PageFolder) -> list[tuple[str, str]]:
     ]
 
 
-def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tmp_path: Path) -> None:
+def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tmp_path):
     write(tmp_path, "nl/page.md", "# Pagina")
     write(tmp_path, "en/page.md", "# Page")
     write(tmp_path, "en/de.md", "---\nlang: de-AT # for Vienna\n---\n# Seite")
@@ -118,14 +116,14 @@ def test_of_several_languages_each_has_its_folder_and_pages_may_say_their_own(tm
     ]
 
 
-def test_the_language_of_html_counts_where_nothing_else_says_it(tmp_path: Path) -> None:
+def test_the_language_of_html_counts_where_nothing_else_says_it(tmp_path):
     write(tmp_path, "page.html", '<html lang="de"><p>Seite</p></html>')
     assert read(PageFolder(tmp_path)) == [("page", "de")]
     assert read(PageFolder(tmp_path, ["nl"])) == [("page", "nl")]
 
 
 @pytest.mark.parametrize("language", ["Klingon", "Dutch", "xx", "n", "nl,en", "nld"])
-def test_what_is_not_a_language_is_refused(tmp_path: Path, language: str) -> None:
+def test_what_is_not_a_language_is_refused(tmp_path, language):
     assert not is_language_tag(language)
     write(tmp_path, "page.md", f"---\nlanguage: {language}\n---\nText.")
     assert read(PageFolder(tmp_path)) == [
@@ -134,11 +132,11 @@ def test_what_is_not_a_language_is_refused(tmp_path: Path, language: str) -> Non
 
 
 @pytest.mark.parametrize("language", ["nl", "NL", "en-GB", "zh_Hant", "fy"])
-def test_a_code_of_two_letters_with_or_without_a_region_is_a_language(language: str) -> None:
+def test_a_code_of_two_letters_with_or_without_a_region_is_a_language(language):
     assert is_language_tag(language)
 
 
-def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> None:
+def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path):
     for name in ("page.htm", "page.html", "page.md"):
         write(tmp_path, name, "text")
     assert read(PageFolder(tmp_path, ["nl"], "nl/")) == [
@@ -159,9 +157,7 @@ def test_an_id_has_its_prefix_and_belongs_to_one_file_alone(tmp_path: Path) -> N
         ("---\n---\ntext", "page", None, "text"),
     ],
 )  # fmt: skip
-def test_front_matter_is_not_a_part_of_the_text(
-    text: str, title: str, url: str | None, rest: str, tmp_path: Path
-) -> None:
+def test_front_matter_is_not_a_part_of_the_text(text, title, url, rest, tmp_path):
     write(tmp_path, "page.md", text)
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
@@ -178,19 +174,19 @@ def test_front_matter_is_not_a_part_of_the_text(
         ("page.html", '<meta name="auto_send" content="true"><p>text</p>', False),
     ],
 )
-def test_a_page_says_whether_it_may_be_sent(name: str, content: str, marked: bool, tmp_path: Path) -> None:
+def test_a_page_says_whether_it_may_be_sent(name, content, marked, tmp_path):
     write(tmp_path, name, content)
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
     assert found.auto_send is marked
 
 
-def test_a_page_whose_mark_is_neither_true_nor_false_is_refused(tmp_path: Path) -> None:
+def test_a_page_whose_mark_is_neither_true_nor_false_is_refused(tmp_path):
     path = write(tmp_path, "page.md", "---\nauto_send: yes\n---\ntext")
     assert only(tmp_path) == BadFile(path, "auto_send 'yes' is neither true nor false")
 
 
-def test_a_page_without_a_language_is_reported_the_option_that_names_it(tmp_path: Path) -> None:
+def test_a_page_without_a_language_is_reported_the_option_that_names_it(tmp_path):
     write(tmp_path, "page.md", "text")
     message = "has no language; set --documents-language, or state it in the front matter or as lang of html"
     assert read(PageFolder(tmp_path, option="--documents-language")) == [("page.md", message)]
@@ -207,13 +203,11 @@ def test_a_page_without_a_language_is_reported_the_option_that_names_it(tmp_path
         ("factuur", "nl", None),
     ],
 )
-def test_a_folder_of_another_language_is_found_above_a_page(
-    page: str, language: str, folder: str | None, tmp_path: Path
-) -> None:
+def test_a_folder_of_another_language_is_found_above_a_page(page, language, folder, tmp_path):
     assert language_of_folder(tmp_path, PurePath(page), language) == folder
 
 
-def test_a_folder_that_may_be_a_department_is_a_language_next_to_that_of_the_page(tmp_path: Path) -> None:
+def test_a_folder_that_may_be_a_department_is_a_language_next_to_that_of_the_page(tmp_path):
     (tmp_path / "nl").mkdir()
     assert language_of_folder(tmp_path, PurePath("hr/add"), "nl") == "hr"
 
@@ -225,9 +219,7 @@ def html(folder: Path, content: str) -> KnowledgeDocument:
     return found
 
 
-def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_around_the_page(
-    tmp_path: Path,
-) -> None:
+def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_around_the_page(tmp_path):
     page = html(
         tmp_path,
         """<!doctype html><html><head><title>Help</title><link rel="canonical" href="https://x.example/a">
@@ -260,19 +252,19 @@ def test_html_keeps_headings_steps_and_marked_names_and_leaves_out_what_is_aroun
         ("<p>a<b> b </b>c <b></b></p>", "a **b** c\n", "page"),
     ],
 )
-def test_any_html_is_read(tmp_path: Path, content: str, text: str, title: str) -> None:
+def test_any_html_is_read(tmp_path, content, text, title):
     page = html(tmp_path, content)
     assert (page.text, page.title) == (text, title)
 
 
-def test_html_in_another_encoding_that_it_states_is_read(tmp_path: Path) -> None:
+def test_html_in_another_encoding_that_it_states_is_read(tmp_path):
     write(tmp_path, "page.html", '<meta charset="iso-8859-1"><p>Café</p>'.encode("latin-1"))
     found = only(tmp_path)
     assert isinstance(found, KnowledgeDocument)
     assert found.text == "Café\n"
 
 
-def test_hostile_html_is_a_bad_file_and_no_more(tmp_path: Path) -> None:
+def test_hostile_html_is_a_bad_file_and_no_more(tmp_path):
     write(tmp_path, "deep.html", "<div>" * 100_000 + "x")
     write(tmp_path, "empty.html", "<script>x</script>")
     assert read(PageFolder(tmp_path, ["nl"])) == [

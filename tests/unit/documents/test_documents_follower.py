@@ -52,7 +52,7 @@ def follower(store: DocumentStore) -> DocumentFollower:
     return DocumentFollower(store, Codec(), Settings())
 
 
-async def test_a_document_that_was_deleted_by_then_is_not_waited_for(follower: DocumentFollower) -> None:
+async def test_a_document_that_was_deleted_by_then_is_not_waited_for(follower):
     began = time.monotonic()
     assert await follower.wait_for(["gone"], DELETED_AT, LONG) == {}
     assert time.monotonic() - began < LONG / 3
@@ -60,15 +60,13 @@ async def test_a_document_that_was_deleted_by_then_is_not_waited_for(follower: D
     assert before["gone"].document.text == "text"
 
 
-async def test_a_document_that_is_not_known_is_waited_for(follower: DocumentFollower) -> None:
+async def test_a_document_that_is_not_known_is_waited_for(follower):
     began = time.monotonic()
     assert await follower.wait_for(["gone", "unknown"], DELETED_AT, SHORT) == {}
     assert time.monotonic() - began >= SHORT * 0.9
 
 
-async def test_a_deleted_document_is_waited_for_while_records_are_unread_that_may_bring_it_back(
-    follower: DocumentFollower,
-) -> None:
+async def test_a_deleted_document_is_waited_for_while_records_are_unread_that_may_bring_it_back(follower):
     follower._target = TopicSnapshot((ORIGIN,), {AT: 0}, {AT: 3}, 0.0)
     assert follower.lag
     began = time.monotonic()
@@ -78,17 +76,15 @@ async def test_a_deleted_document_is_waited_for_while_records_are_unread_that_ma
 
 @pytest.mark.parametrize(("seconds", "stale"), [(0, False), (300, False), (300.1, True), (-0.1, True)])
 def test_a_copy_is_stale_when_its_last_confirmation_is_too_old_or_the_clock_went_back(
-    follower: DocumentFollower, store: DocumentStore, clock: Clock, seconds: float, stale: bool
-) -> None:
+    follower, store, clock, seconds, stale
+):
     follower.caught_up.set()
     store.mark_complete(clock.now)
     clock.now += seconds
     assert follower.is_stale is stale
 
 
-def test_a_copy_that_is_x_never_gets_stale(
-    follower: DocumentFollower, store: DocumentStore, clock: Clock
-) -> None:
+def test_a_copy_that_is_x_never_gets_stale(follower, store, clock):
     follower.caught_up.set()
     for _ in range(20):
         store.mark_complete(clock.now)
@@ -96,7 +92,7 @@ def test_a_copy_that_is_x_never_gets_stale(
         assert not follower.is_stale
 
 
-def test_a_copy_is_stale_before_its_first_confirmation_in_this_life(follower: DocumentFollower) -> None:
+def test_a_copy_is_stale_before_its_first_confirmation_in_this_life(follower):
     assert follower.is_stale
 
 
@@ -128,8 +124,8 @@ class BrokenReader:
     ],
 )
 async def test_a_failure_of_following_has_a_reason_and_an_exit_code_and_quotes_nothing(
-    follower: DocumentFollower, failure: Exception, reason: str, exit_code: int
-) -> None:
+    follower, failure, reason, exit_code
+):
     await follower._run(cast("TopicReader", BrokenReader(failure)))
     lost = await follower.wait_failed()
     assert str(lost).partition(" at ")[0] == reason

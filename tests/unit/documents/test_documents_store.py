@@ -72,9 +72,7 @@ documents = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(new=documents)
-def test_a_document_comes_back_as_it_went_in(
-    new: KnowledgeDocument, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_document_comes_back_as_it_went_in(new, tmp_path_factory):
     store = DocumentStore(tmp_path_factory.mktemp("store"))
     try:
         assert store.apply([DocumentChange(new.document_id, new, 3, 7, 0)], {3: 8}) == [new.document_id]
@@ -94,11 +92,8 @@ operations = st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.text("xyz
 @settings(max_examples=60, deadline=None)
 @given(operations=operations, cuts=st.lists(st.integers(0, 30), max_size=5), again=st.integers(0, 30))
 def test_upserts_deletes_and_repeated_batches_leave_what_a_dictionary_would_hold(
-    operations: list[tuple[str, str | None]],
-    cuts: list[int],
-    again: int,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+    operations, cuts, again, tmp_path_factory
+):
     model: dict[str, str] = {}
     for key, text in operations:
         if text is None:
@@ -123,7 +118,7 @@ def test_upserts_deletes_and_repeated_batches_leave_what_a_dictionary_would_hold
         reopened.close()
 
 
-def test_offsets_stay_where_they_were_when_the_documents_cannot_be_written(store: DocumentStore) -> None:
+def test_offsets_stay_where_they_were_when_the_documents_cannot_be_written(store):
     store.apply([change("a", 0)], {0: 1})
     unwritable = DocumentChange("b", document("b", "\ud800"), 0, 2, 0)
     with pytest.raises(UnicodeEncodeError):
@@ -134,7 +129,7 @@ def test_offsets_stay_where_they_were_when_the_documents_cannot_be_written(store
     assert texts(store) == {"a": "new"}
 
 
-def test_an_older_record_of_another_partition_changes_nothing(store: DocumentStore) -> None:
+def test_an_older_record_of_another_partition_changes_nothing(store):
     store.apply([change("a", 0, "new", partition=1, at=200)], {1: 1})
     store.apply(
         [change("a", 9, "old", partition=0, at=100), change("a", 10, None, partition=0, at=150)], {0: 11}
@@ -144,27 +139,27 @@ def test_an_older_record_of_another_partition_changes_nothing(store: DocumentSto
     assert texts(store) == {}
 
 
-def test_an_unreadable_version_counts_until_a_readable_one_comes(store: DocumentStore) -> None:
+def test_an_unreadable_version_counts_until_a_readable_one_comes(store):
     store.apply([change("a", 0), DocumentChange("a", None, 0, 1, 0, unreadable=True)], {0: 2})
     assert (store.unreadable_count, texts(store)) == (1, {})
     store.apply([change("a", 2)], {0: 3})
     assert (store.unreadable_count, texts(store)) == (0, {"a": "text"})
 
 
-def test_offsets_move_on_without_a_document(store: DocumentStore) -> None:
+def test_offsets_move_on_without_a_document(store):
     store.apply([], {0: 5, 1: 2})
     store.apply([], {0: 4, 1: 3})
     assert store.next_offsets == {0: 5, 1: 3}
 
 
-def test_a_reset_forgets_everything_and_keeps_the_new_origin(store: DocumentStore) -> None:
+def test_a_reset_forgets_everything_and_keeps_the_new_origin(store):
     store.apply([change("a", 0), DocumentChange("b", None, 0, 1, 0, unreadable=True)], {0: 2})
     other = TopicIdentity("cluster", "documents", "another-id")
     store.reset(other)
     assert (len(store), store.unreadable_count, store.next_offsets, store.origin) == (0, 0, {}, other)
 
 
-def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
+def test_the_age_counts_from_the_last_confirmation(tmp_path):
     now = 1_000.0
     store = DocumentStore(tmp_path, clock=lambda: now)
     store.reset(ORIGIN)
@@ -177,22 +172,20 @@ def test_the_age_counts_from_the_last_confirmation(tmp_path: Path) -> None:
     reopened.close()
 
 
-def test_a_second_store_in_the_same_directory_is_refused_by_the_name_of_the_setting(
-    store: DocumentStore, tmp_path: Path
-) -> None:
+def test_a_second_store_in_the_same_directory_is_refused_by_the_name_of_the_setting(store, tmp_path):
     with pytest.raises(InvalidSettings, match=r"^documents\.store: .* in use by another worker") as refusal:
         DocumentStore(tmp_path)
     assert "\n" not in str(refusal.value)
 
 
-def test_a_closed_store_gives_its_directory_free(tmp_path: Path) -> None:
+def test_a_closed_store_gives_its_directory_free(tmp_path):
     store = DocumentStore(tmp_path)
     store.close()
     store.close()
     DocumentStore(tmp_path).close()
 
 
-def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_made_is_one_clear_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
         DocumentStore(tmp_path / "file" / "store")
@@ -207,7 +200,7 @@ def folder_of_anybody() -> Iterator[Path]:
         os.seteuid(os.getuid())
 
 
-def test_a_store_that_a_worker_can_use_is_left_as_it_was(folder_of_anybody: Path) -> None:
+def test_a_store_that_a_worker_can_use_is_left_as_it_was(folder_of_anybody):
     DocumentStore(folder_of_anybody / "store").close()
     before = sorted(folder_of_anybody.rglob("*"))
     check_writable(folder_of_anybody / "store", "documents.store")
@@ -216,7 +209,7 @@ def test_a_store_that_a_worker_can_use_is_left_as_it_was(folder_of_anybody: Path
 
 
 @pytest.mark.parametrize("foreign", ["documents.sqlite3", "faust"])
-def test_what_belongs_to_another_user_in_the_store_is_named(folder_of_anybody: Path, foreign: str) -> None:
+def test_what_belongs_to_another_user_in_the_store_is_named(folder_of_anybody, foreign):
     (folder_of_anybody / foreign).mkdir(mode=0o500)
     if os.getuid() == 0:
         os.seteuid(65534)
@@ -225,13 +218,13 @@ def test_what_belongs_to_another_user_in_the_store_is_named(folder_of_anybody: P
 
 
 @pytest.mark.parametrize("target", ["nowhere", "store"])
-def test_a_store_that_is_a_link_to_nowhere_or_itself_cannot_be_written(tmp_path: Path, target: str) -> None:
+def test_a_store_that_is_a_link_to_nowhere_or_itself_cannot_be_written(tmp_path, target):
     (tmp_path / "store").symlink_to(tmp_path / target)
     with pytest.raises(InvalidSettings, match=r"^documents\.store: cannot write to [^\n]+$"):
         check_writable(tmp_path / "store", "documents.store")
 
 
-def test_a_store_whose_file_fails_raises_one_typed_error(store: DocumentStore) -> None:
+def test_a_store_whose_file_fails_raises_one_typed_error(store):
     store.close()
     looks: list[Callable[[], object]] = [
         lambda: store.get("a"),
@@ -295,9 +288,7 @@ def _replace_by_foreign(path: Path) -> None:
     "damage",
     [_truncate, _scribble, _overwrite, _empty, _flip_a_letter, _age_layout, _roll_back, _replace_by_foreign],
 )
-def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(
-    damage: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(damage, tmp_path, capsys):
     store = DocumentStore(tmp_path)
     store.reset(ORIGIN)
     store.apply([change(f"d{n}", n, "x" * 5000) for n in range(50)], {0: 50})
@@ -315,7 +306,7 @@ def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(
     assert capsys.readouterr().out.count("documents_store_set_aside") == 1
 
 
-def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_path: Path) -> None:
+def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_path):
     store = DocumentStore(tmp_path)
     store.reset(ORIGIN)
     store.apply([change("a", 0)], {0: 1})
@@ -354,9 +345,7 @@ while True:
 
 
 @pytest.mark.parametrize("patience", [0.0, 0.03, 0.1])
-def test_a_writer_that_is_killed_leaves_documents_and_offsets_in_step(
-    patience: float, tmp_path: Path
-) -> None:
+def test_a_writer_that_is_killed_leaves_documents_and_offsets_in_step(patience, tmp_path):
     for _ in range(2):
         process = subprocess.Popen(
             [sys.executable, "-c", WRITER, str(tmp_path)],
@@ -386,7 +375,7 @@ def _assert_in_step(directory: Path) -> None:
         store.close()
 
 
-def test_a_document_keeps_its_time_to_the_microsecond(store: DocumentStore) -> None:
+def test_a_document_keeps_its_time_to_the_microsecond(store):
     exact = WHEN + timedelta(microseconds=123_457)
     new = KnowledgeDocument("a", "en", "t", "x", exact)
     store.apply([DocumentChange("a", new, 0, 0, 0)], {0: 1})
@@ -395,7 +384,7 @@ def test_a_document_keeps_its_time_to_the_microsecond(store: DocumentStore) -> N
     assert stored.document == new
 
 
-def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_as_one(tmp_path):
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorname = "SQLITE_FULL"
     assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
@@ -403,7 +392,7 @@ def test_a_full_disk_is_reported_as_one(tmp_path: Path) -> None:
     assert StoreFailed(full).exit_code == EXIT_UNREACHABLE
 
 
-def test_a_transaction_whose_commit_fails_is_undone_and_the_next_one_can_begin() -> None:
+def test_a_transaction_whose_commit_fails_is_undone_and_the_next_one_can_begin():
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("CREATE TABLE one (id INTEGER PRIMARY KEY)")

@@ -128,9 +128,7 @@ def take_in(store: DocumentStore, changes: Sequence[DocumentChange], size: int) 
 
 @settings(max_examples=100)
 @given(timeline=timelines, size=st.integers(1, 7))
-def test_in_one_partition_the_store_says_what_a_list_of_all_records_says(
-    timeline: Timeline, size: int, emptied: DocumentStore
-) -> None:
+def test_in_one_partition_the_store_says_what_a_list_of_all_records_says(timeline, size, emptied):
     changes = changes_of([(key, text, 0, timestamp) for key, text, _, timestamp in timeline])
     model = TimelineModel(changes)
     emptied.reset(ORIGIN)
@@ -145,9 +143,7 @@ def test_in_one_partition_the_store_says_what_a_list_of_all_records_says(
 
 @settings(max_examples=100)
 @given(timeline=timelines, size=st.integers(1, 7), order=st.permutations([0, 1, 2]))
-def test_of_several_partitions_read_in_any_order_the_newest_record_is_current(
-    timeline: Timeline, size: int, order: list[int], emptied: DocumentStore
-) -> None:
+def test_of_several_partitions_read_in_any_order_the_newest_record_is_current(timeline, size, order, emptied):
     changes = sorted(changes_of(timeline), key=lambda each: order[each.partition])
     model = TimelineModel(changes)
     emptied.reset(ORIGIN)
@@ -159,8 +155,8 @@ def test_of_several_partitions_read_in_any_order_the_newest_record_is_current(
 @settings(max_examples=100)
 @given(timeline=timelines, size=st.integers(1, 7), order=st.permutations([0, 1, 2]))
 def test_of_several_partitions_with_differing_texts_every_version_is_in_force_in_its_time(
-    timeline: Timeline, size: int, order: list[int], emptied: DocumentStore
-) -> None:
+    timeline, size, order, emptied
+):
     differing = [(key, f"text {n}", partition, when) for n, (key, _, partition, when) in enumerate(timeline)]
     changes = sorted(changes_of(differing), key=lambda each: order[each.partition])
     model = TimelineModel(changes)
@@ -174,8 +170,8 @@ def test_of_several_partitions_with_differing_texts_every_version_is_in_force_in
 @settings(max_examples=100)
 @given(timeline=timelines, cutoff=st.integers(0, 10), most=st.integers(1, 3))
 def test_pruning_takes_nothing_that_was_in_force_within_the_time_it_leaves_at_no_point(
-    timeline: Timeline, cutoff: int, most: int, emptied: DocumentStore
-) -> None:
+    timeline, cutoff, most, emptied
+):
     changes = changes_of(timeline)
     emptied.reset(ORIGIN)
     take_in(emptied, changes, 5)
@@ -200,14 +196,12 @@ def test_an_answer_is_judged_against_the_version_of_its_time(store: DocumentStor
     assert found.version == version_name(document("a", "old"))
 
 
-def test_an_answer_from_before_every_kept_version_is_judged_against_the_oldest(store: DocumentStore) -> None:
+def test_an_answer_from_before_every_kept_version_is_judged_against_the_oldest(store):
     store.apply([change("a", "first", 0, 0, 1_000), change("a", "second", 0, 1, 2_000)], {0: 2})
     assert text_at(store, "a", 5) == "first"
 
 
-def test_a_deleted_document_is_there_for_answers_from_before_that_and_for_no_others(
-    store: DocumentStore,
-) -> None:
+def test_a_deleted_document_is_there_for_answers_from_before_that_and_for_no_others(store):
     store.apply([change("a", "text", 0, 0, 1_000), change("a", None, 0, 1, 2_000)], {0: 2})
     assert (text_at(store, "a", 1_999), text_at(store, "a", 2_000)) == ("text", None)
     assert (store.get("a"), len(store)) == (None, 0)
@@ -215,32 +209,26 @@ def test_a_deleted_document_is_there_for_answers_from_before_that_and_for_no_oth
     assert [text_at(store, "a", moment) for moment in (1_999, 2_500, 3_000)] == ["text", None, "again"]
 
 
-def test_a_version_that_cannot_be_read_takes_the_older_one_away_for_later_answers_only(
-    store: DocumentStore,
-) -> None:
+def test_a_version_that_cannot_be_read_takes_the_older_one_away_for_later_answers_only(store):
     store.apply(
         [change("a", "text", 0, 0, 1_000), DocumentChange("a", None, 0, 1, 2_000, unreadable=True)], {0: 2}
     )
     assert (text_at(store, "a", 1_500), text_at(store, "a", 2_500)) == ("text", None)
 
 
-def test_of_equal_timestamps_the_later_offset_wins(store: DocumentStore) -> None:
+def test_of_equal_timestamps_the_later_offset_wins(store):
     store.apply([change("a", "one", 0, 0, 1_000), change("a", "two", 0, 1, 1_000)], {0: 2})
     assert (text_at(store, "a", 1_000), current(store, "a")) == ("two", "two")
 
 
-def test_a_rollback_counts_from_its_record_and_not_from_its_older_time_of_update(
-    store: DocumentStore,
-) -> None:
+def test_a_rollback_counts_from_its_record_and_not_from_its_older_time_of_update(store):
     old, new = document("a", "old"), replace(document("a", "new"), updated_at=WHEN + timedelta(days=1))
     records = [DocumentChange("a", each, 0, n, 1_000 * (n + 1)) for n, each in enumerate([old, new, old])]
     store.apply(records, {0: 3})
     assert [text_at(store, "a", moment) for moment in (1_500, 2_500, 3_500)] == ["old", "new", "old"]
 
 
-def test_a_record_that_is_read_late_does_not_replace_newer_content_that_was_published_again(
-    store: DocumentStore,
-) -> None:
+def test_a_record_that_is_read_late_does_not_replace_newer_content_that_was_published_again(store):
     store.apply([change("a", "kept", 0, 0, 1_000), change("a", "kept", 0, 1, 5_000)], {0: 2})
     store.apply([change("a", "moved", 1, 0, 3_000), change("a", None, 1, 1, 4_000)], {1: 2})
     assert (current(store, "a"), text_at(store, "a", 9_000)) == ("kept", "kept")
@@ -248,7 +236,7 @@ def test_a_record_that_is_read_late_does_not_replace_newer_content_that_was_publ
     assert (current(store, "a"), text_at(store, "a", 5_500)) == ("newer", "kept")
 
 
-def test_a_document_that_is_marked_to_be_sent_is_another_version(store: DocumentStore) -> None:
+def test_a_document_that_is_marked_to_be_sent_is_another_version(store):
     plain = document("a", "text")
     marked = replace(plain, auto_send=True)
     records = [DocumentChange("a", each, 0, n, 1_000 * (n + 1)) for n, each in enumerate([plain, marked])]
@@ -259,7 +247,7 @@ def test_a_document_that_is_marked_to_be_sent_is_another_version(store: Document
     assert store.get_version("a", version_name(plain)) == plain
 
 
-def test_equal_content_published_again_is_not_a_new_version_and_offsets_move_on(store: DocumentStore) -> None:
+def test_equal_content_published_again_is_not_a_new_version_and_offsets_move_on(store):
     first = document("a", "text")
     store.apply([DocumentChange("a", first, 0, 0, 1_000)], {0: 1})
     with store.snapshot() as snapshot:
@@ -275,7 +263,7 @@ def test_equal_content_published_again_is_not_a_new_version_and_offsets_move_on(
     assert store.prune(0, 10) == 0
 
 
-def test_current_versions_have_the_name_of_their_content(store: DocumentStore) -> None:
+def test_current_versions_have_the_name_of_their_content(store):
     store.apply(
         [change("a", "one", 0, 0, 1), change("b", "two", 1, 0, 1), change("a", "three", 0, 1, 2)], {0: 2}
     )
@@ -286,9 +274,7 @@ def test_current_versions_have_the_name_of_their_content(store: DocumentStore) -
         }
 
 
-def test_versions_are_kept_for_their_time_after_they_were_superseded_and_deletions_too(
-    store: DocumentStore,
-) -> None:
+def test_versions_are_kept_for_their_time_after_they_were_superseded_and_deletions_too(store):
     days = [change("a", f"day {n}", 0, n, n * DAY * 1000) for n in (10, 60, 80)]
     store.apply([*days, change("b", "text", 0, 90, 1), change("b", None, 0, 91, 75 * DAY * 1000)], {0: 92})
     # It is day 100. Day 10's version was superseded on day 60, and day 60's on day 80.
@@ -299,14 +285,12 @@ def test_versions_are_kept_for_their_time_after_they_were_superseded_and_deletio
     assert (current(store, "a"), text_at(store, "b", 70 * DAY * 1000)) == ("day 80", None)
 
 
-def test_pruning_forgets_no_more_at_once_than_it_may(store: DocumentStore) -> None:
+def test_pruning_forgets_no_more_at_once_than_it_may(store):
     store.apply([change("a", f"{n}", 0, n, n) for n in range(12)], {0: 12})
     assert [store.prune(0, 5) for _ in range(4)] == [5, 5, 1, 0]
 
 
-def test_a_record_with_a_time_to_come_counts_from_when_it_is_read_and_keeps_nothing_back(
-    store: DocumentStore,
-) -> None:
+def test_a_record_with_a_time_to_come_counts_from_when_it_is_read_and_keeps_nothing_back(store):
     now = 100 * DAY * 1000
     store.apply([change("a", "right", 0, 0, now - 9)], {0: 1})
     store.apply([change("a", "in microseconds", 0, 1, now * 1000)], {0: 2})
@@ -317,7 +301,7 @@ def test_a_record_with_a_time_to_come_counts_from_when_it_is_read_and_keeps_noth
     assert (text_at(store, "a", now), current(store, "a")) == (None, None)
 
 
-def test_what_was_stored_while_the_worker_s_own_clock_was_ahead_keeps_nothing_back(tmp_path: Path) -> None:
+def test_what_was_stored_while_the_worker_s_own_clock_was_ahead_keeps_nothing_back(tmp_path):
     now = 1_000.0
     with closing(DocumentStore(tmp_path, lambda: now)) as store:
         store.reset(ORIGIN)
@@ -334,7 +318,7 @@ def test_what_was_stored_while_the_worker_s_own_clock_was_ahead_keeps_nothing_ba
         assert (text_at(store, "a", 951_000), current(store, "a")) == (None, None)
 
 
-def test_a_version_in_place_of_one_that_pruning_forgot_is_a_substitute(store: DocumentStore) -> None:
+def test_a_version_in_place_of_one_that_pruning_forgot_is_a_substitute(store):
     days = [change("a", f"day {n}", 0, n, n * DAY * 1000) for n in (10, 60, 80)]
     store.apply([*days, change("b", "only", 0, 90, 50 * DAY * 1000)], {0: 91})
 
@@ -352,9 +336,7 @@ def test_a_version_in_place_of_one_that_pruning_forgot_is_a_substitute(store: Do
     assert not substitute("a", 5)
 
 
-def test_a_document_is_gone_while_a_deletion_or_an_unreadable_version_is_in_force(
-    store: DocumentStore,
-) -> None:
+def test_a_document_is_gone_while_a_deletion_or_an_unreadable_version_is_in_force(store):
     unreadable = DocumentChange("a", None, 0, 3, 4_000, unreadable=True)
     records = [
         change("a", "text", 0, 0, 1_000),
@@ -367,13 +349,13 @@ def test_a_document_is_gone_while_a_deletion_or_an_unreadable_version_is_in_forc
     assert not store.was_deleted("unknown", at(9_000))
 
 
-def test_a_deletion_that_is_read_late_between_equal_contents_is_passed_over(store: DocumentStore) -> None:
+def test_a_deletion_that_is_read_late_between_equal_contents_is_passed_over(store):
     store.apply([change("a", "kept", 0, 0, 1_000), change("a", "kept", 0, 1, 5_000)], {0: 2})
     store.apply([change("a", None, 1, 0, 3_000)], {1: 1})
     assert text_at(store, "a", 4_000) == "kept"
 
 
-def test_a_version_is_found_by_its_name_until_it_is_pruned(store: DocumentStore) -> None:
+def test_a_version_is_found_by_its_name_until_it_is_pruned(store):
     store.apply([change("a", "one", 0, 0, 1), change("a", "two", 0, 1, 2)], {0: 2})
     names = {text: version_name(document("a", text)) for text in ("one", "two", "three")}
     assert store.get_version("a", names["one"]) == document("a", "one")

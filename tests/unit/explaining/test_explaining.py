@@ -38,7 +38,7 @@ def scored(score: float | None, support: float | None, contradiction: float | No
     return replace(VERDICT, score=score, support=support, contradiction=contradiction, features=features)
 
 
-def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evidence_is_from() -> None:
+def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evidence_is_from():
     verdict = replace(
         VERDICT,
         reasons=("judged_untrue", "undefined_component"),
@@ -81,17 +81,17 @@ def test_each_rule_is_told_with_what_it_does_what_became_of_it_and_where_its_evi
         (scored(None, None, None), None),
     ],
 )
-def test_what_made_the_score_is_told(verdict: Verdict, made_by: ScoreOrigin | None) -> None:
+def test_what_made_the_score_is_told(verdict, made_by):
     assert explain_verdict(LocatedVerdict(verdict), ()).score.made_by is made_by
 
 
-def test_what_each_of_support_and_contradiction_would_give_alone_is_told() -> None:
+def test_what_each_of_support_and_contradiction_would_give_alone_is_told():
     told = explain_verdict(LocatedVerdict(scored(1.4, 1.0, 0.9, "undefined_component")), ()).score
     assert told.of_support == 5
     assert told.of_contradiction == pytest.approx(1.4)
 
 
-def test_the_thresholds_are_those_of_the_policy_that_decided_for_such_an_answer() -> None:
+def test_the_thresholds_are_those_of_the_policy_that_decided_for_such_an_answer():
     stricter = Policy(overrides=(Override(MessageType.INSTRUCTION, "nl", block_below=2.5),))
     by_it = LocatedVerdict(replace(VERDICT, policy_version=stricter.identity))
     (thresholds,) = {explain_verdict(by_it, (Policy(), stricter)).policy.thresholds}
@@ -103,7 +103,7 @@ def test_the_thresholds_are_those_of_the_policy_that_decided_for_such_an_answer(
     assert (shipped.version, shipped.thresholds.block_below) == (Policy().identity, 1.0)
 
 
-def test_reasons_come_first_and_after_them_what_could_not_be_checked() -> None:
+def test_reasons_come_first_and_after_them_what_could_not_be_checked():
     verdict = replace(
         VERDICT, reasons=("low_score", "of_tomorrow"), degraded=("low_score", "context_missing")
     )
@@ -112,7 +112,7 @@ def test_reasons_come_first_and_after_them_what_could_not_be_checked() -> None:
     assert [bool(each.meaning and each.to_do) for each in told] == [True, False, True]
 
 
-def test_repeats_differ_where_more_than_their_time_does() -> None:
+def test_repeats_differ_where_more_than_their_time_does():
     later = replace(VERDICT, scored_at=VERDICT.scored_at + timedelta(hours=1))
     other = replace(later, decision="review", score=3.0)
     told = explain_verdict(
@@ -128,12 +128,12 @@ def test_repeats_differ_where_more_than_their_time_does() -> None:
     assert differing_fields(VERDICT, VERDICT) == ()
 
 
-def test_for_every_reason_that_a_verdict_can_have_there_is_something_to_do() -> None:
+def test_for_every_reason_that_a_verdict_can_have_there_is_something_to_do():
     assert set(NEXT_STEPS) == {*Reason, *(rule.reason for rule in RULES_BY_KIND.values() if rule)}
     assert next_step("of_tomorrow") is None
 
 
-def test_what_there_is_to_do_names_settings_and_alerts_that_there_are() -> None:
+def test_what_there_is_to_do_names_settings_and_alerts_that_there_are():
     runbook = Path("streams/monitoring/RUNBOOK.md").read_text("utf-8")
     settings = {each.name for each in all_settings()}
     named = {word for step in NEXT_STEPS.values() for word in re.findall(r"\b[a-z]+\.[a-z_]+\b", step)}

@@ -31,7 +31,7 @@ def one(name: str) -> frozenset[str]:
         VerdictFilter(lowest=1.5, highest=1.5),
     ],
 )
-def test_what_has_one_of_each_kind_passes(chosen: VerdictFilter) -> None:
+def test_what_has_one_of_each_kind_passes(chosen):
     assert chosen.matches(VERDICT)
 
 
@@ -49,16 +49,16 @@ def test_what_has_one_of_each_kind_passes(chosen: VerdictFilter) -> None:
         VerdictFilter(highest=1.4),
     ],
 )
-def test_what_lacks_one_kind_does_not_pass(chosen: VerdictFilter) -> None:
+def test_what_lacks_one_kind_does_not_pass(chosen):
     assert not chosen.matches(VERDICT)
 
 
 @pytest.mark.parametrize("chosen", [VerdictFilter(lowest=1), VerdictFilter(highest=5)])
-def test_what_has_no_score_is_in_no_range_of_scores(chosen: VerdictFilter) -> None:
+def test_what_has_no_score_is_in_no_range_of_scores(chosen):
     assert not chosen.matches(replace(VERDICT, score=None))
 
 
-def test_a_language_that_is_not_known_is_asked_for_as_und_and_case_does_not_matter() -> None:
+def test_a_language_that_is_not_known_is_asked_for_as_und_and_case_does_not_matter():
     unknown, british = replace(VERDICT, language=None), replace(VERDICT, language="en-GB")
     assert VerdictFilter(languages=one("und")).matches(unknown)
     assert not VerdictFilter(languages=one("und")).matches(VERDICT)

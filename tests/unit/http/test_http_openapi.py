@@ -39,20 +39,20 @@ def errors(schema: str, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("made", [OPEN, GUARDED])
-def test_the_document_is_valid(made: dict[str, Any]) -> None:
+def test_the_document_is_valid(made):
     OpenAPIV31SpecValidator(made).validate()
     broken = deepcopy(made)
     del broken["paths"][ADDRESS]["post"]["responses"]["200"]["description"]
     assert list(OpenAPIV31SpecValidator(broken).iter_errors())
 
 
-def test_it_says_whether_verdicts_are_published() -> None:
+def test_it_says_whether_verdicts_are_published():
     told = openapi_document(VerdictSettings(publish=True), 64, 1_000)["paths"][ADDRESS]["post"]["description"]
     assert "once it is published there" in told
     assert "and publishes nothing" in OPERATION["description"]
 
 
-async def test_the_service_serves_it() -> None:
+async def test_the_service_serves_it():
     settings = settings_of(max_value_bytes=5000, timeout_seconds=3)
     async with (
         service(way_of(settings, Scoring()), settings, max_in_flight=7) as running,
@@ -65,7 +65,7 @@ async def test_the_service_serves_it() -> None:
     assert all(limit in told for limit in ("7 are judged", "5000 bytes", "3 seconds"))
 
 
-def test_only_where_a_token_is_set_one_is_asked_for() -> None:
+def test_only_where_a_token_is_set_one_is_asked_for():
     assert OPERATION["security"] == []
     assert "401" not in OPERATION["responses"]
     assert GUARDED["paths"][ADDRESS]["post"]["security"] == [{"token": []}]
@@ -73,7 +73,7 @@ def test_only_where_a_token_is_set_one_is_asked_for() -> None:
     assert "401" in GUARDED["paths"][ADDRESS]["post"]["responses"]
 
 
-def test_every_problem_is_in_it_but_those_of_other_addresses() -> None:
+def test_every_problem_is_in_it_but_those_of_other_addresses():
     told = json.dumps(GUARDED["paths"][ADDRESS]["post"]["responses"])
     missing = {kind.code for kind in PROBLEM_TYPES if f"`{kind.code}`" not in told}
     assert missing == {"not_found", "method_not_allowed"}
@@ -81,7 +81,7 @@ def test_every_problem_is_in_it_but_those_of_other_addresses() -> None:
         assert ("headers" in response) == (status in {"429", "503"})
 
 
-async def test_what_the_service_takes_and_gives_follows_it() -> None:
+async def test_what_the_service_takes_and_gives_follows_it():
     example = OPERATION["requestBody"]["content"]["application/json"]["example"]
     assert errors("ChatbotAnswer", example) == []
     async with service(way_of(settings_of(), Scoring())) as running:
@@ -94,16 +94,16 @@ async def test_what_the_service_takes_and_gives_follows_it() -> None:
 
 
 @given(record_strategies.answers)
-def test_every_answer_follows_the_schema(answer: ChatbotAnswer) -> None:
+def test_every_answer_follows_the_schema(answer):
     assert errors("ChatbotAnswer", to_json(answer)) == []
 
 
 @given(record_strategies.verdicts)
-def test_every_verdict_follows_the_schema(verdict: Verdict) -> None:
+def test_every_verdict_follows_the_schema(verdict):
     assert errors("Verdict", to_json(verdict)) == []
 
 
-def test_a_verdict_has_all_its_fields_and_may_get_more() -> None:
+def test_a_verdict_has_all_its_fields_and_may_get_more():
     schema = OPEN["components"]["schemas"]["Verdict"]
     assert schema["required"] == [field.name for field in fields(Verdict)] == list(schema["properties"])
     assert "additionalProperties" not in schema
@@ -129,7 +129,7 @@ def test_a_verdict_has_all_its_fields_and_may_get_more() -> None:
         {"metadata": {str(n): "" for n in range(1001)}},
     ],
 )
-def test_what_the_record_refuses_the_schema_refuses_too(changes: dict[str, Any]) -> None:
+def test_what_the_record_refuses_the_schema_refuses_too(changes):
     value = {**to_json(record_strategies.ANSWER), **changes}
     with pytest.raises(DecodeError):
         from_json(json.dumps(value).encode(), ChatbotAnswer)
@@ -137,7 +137,7 @@ def test_what_the_record_refuses_the_schema_refuses_too(changes: dict[str, Any])
 
 
 @pytest.mark.parametrize("name", ["answer_id", "conversation_id", "question", "answer", "produced_at"])
-def test_what_must_be_given_is_required(name: str) -> None:
+def test_what_must_be_given_is_required(name):
     value = to_json(record_strategies.ANSWER)
     del value[name]
     with pytest.raises(DecodeError):
@@ -145,7 +145,7 @@ def test_what_must_be_given_is_required(name: str) -> None:
     assert errors("ChatbotAnswer", value)
 
 
-def test_fields_that_an_answer_does_not_have_are_refused_and_those_it_may_leave_out_have_defaults() -> None:
+def test_fields_that_an_answer_does_not_have_are_refused_and_those_it_may_leave_out_have_defaults():
     assert errors("ChatbotAnswer", {**to_json(record_strategies.ANSWER), "colour": "red"})
     properties = OPEN["components"]["schemas"]["ChatbotAnswer"]["properties"]
     assert properties["context"]["default"] == []

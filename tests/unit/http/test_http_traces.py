@@ -23,7 +23,7 @@ def recorded() -> Recorded:
     return Recorded()
 
 
-async def test_the_trace_of_who_asks_goes_on_with_each_step(recorded: Recorded) -> None:
+async def test_the_trace_of_who_asks_goes_on_with_each_step(recorded):
     async with service(way_of(settings_of(), Scoring()), tracing=recorded.tracing) as running:
         _, _, verdict = await running.post(BODY, traceparent=f"00-{TRACE}-{SPAN}-01", tracestate="a=1")
     spans = recorded.spans
@@ -42,14 +42,14 @@ async def test_the_trace_of_who_asks_goes_on_with_each_step(recorded: Recorded) 
 
 
 @pytest.mark.parametrize("traceparent", [None, "garbage", f"00-{'0' * 32}-{SPAN}-01"])
-async def test_without_a_valid_context_a_trace_begins(recorded: Recorded, traceparent: str | None) -> None:
+async def test_without_a_valid_context_a_trace_begins(recorded, traceparent):
     async with service(way_of(settings_of(), Scoring()), tracing=recorded.tracing) as running:
         status, _, _ = await running.post(BODY, **({"traceparent": traceparent} if traceparent else {}))
     assert status == 200
     assert recorded.spans[NAME].parent is None
 
 
-async def test_a_problem_of_the_client_is_told_and_is_no_error_of_the_service(recorded: Recorded) -> None:
+async def test_a_problem_of_the_client_is_told_and_is_no_error_of_the_service(recorded):
     async with service(way_of(settings_of(), Scoring()), tracing=recorded.tracing) as running:
         await running.post(BODY[:-1])
     span = recorded.spans[NAME]
@@ -60,7 +60,7 @@ async def test_a_problem_of_the_client_is_told_and_is_no_error_of_the_service(re
     assert span.status.status_code is StatusCode.UNSET
 
 
-async def test_an_answer_that_cannot_be_judged_is_an_error(recorded: Recorded) -> None:
+async def test_an_answer_that_cannot_be_judged_is_an_error(recorded):
     breaking = Failing(BadAnswer(Stage.SCORE, "ProcessDied", SECRET))
     async with service(way_of(settings_of(), breaking), tracing=recorded.tracing) as running:
         await running.post(BODY)

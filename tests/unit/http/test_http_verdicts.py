@@ -68,7 +68,7 @@ async def _offline(settings: Settings, answer: ChatbotAnswer) -> Verdict:
 
 
 @pytest.mark.parametrize("answer", [ANSWER, INLINE, replace(ANSWER, document_ids=("gone",))])
-async def test_the_verdict_is_the_one_that_score_gives(answer: ChatbotAnswer) -> None:
+async def test_the_verdict_is_the_one_that_score_gives(answer):
     settings = settings_of()
     async with service(way_of(settings, Scoring(), [DOCUMENT]), settings) as running:
         status, headers, body = await running.post(json.dumps(to_json(answer)).encode())
@@ -80,7 +80,7 @@ async def test_the_verdict_is_the_one_that_score_gives(answer: ChatbotAnswer) ->
     assert list(body) == list(to_json(given)), "the same names, in the same order"
 
 
-async def test_it_is_counted_like_the_verdicts_of_the_topics_and_timed_by_stage() -> None:
+async def test_it_is_counted_like_the_verdicts_of_the_topics_and_timed_by_stage():
     settings = settings_of()
     async with service(way_of(settings, Scoring(), [DOCUMENT]), settings) as running:
         _, _, body = await running.post(BODY)
@@ -128,9 +128,7 @@ async def test_it_is_counted_like_the_verdicts_of_the_topics_and_timed_by_stage(
         (_with(metadata={f"{n}": "" for n in range(1001)}), 422, "invalid_record", "metadata: "),
     ],
 )
-async def test_a_bad_body_is_answered_with_what_is_wrong_with_it(
-    body: bytes, status: int, code: str, detail: str
-) -> None:
+async def test_a_bad_body_is_answered_with_what_is_wrong_with_it(body, status, code, detail):
     async with service(way_of(settings_of(), Scoring())) as running:
         given, headers, problem = await running.post(body)
     assert (given, problem["code"], problem["status"]) == (status, code, status)
@@ -142,7 +140,7 @@ async def test_a_bad_body_is_answered_with_what_is_wrong_with_it(
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
-def test_whatever_the_bytes_are_it_is_a_problem_of_the_client(body: bytes) -> None:
+def test_whatever_the_bytes_are_it_is_a_problem_of_the_client(body):
     with pytest.raises(Problem) as caught:
         read_answer(body)
     assert caught.value.problem_type.status in {400, 422}
@@ -158,7 +156,7 @@ def test_whatever_the_bytes_are_it_is_a_problem_of_the_client(body: bytes) -> No
         ("", "identity"),
     ],
 )
-async def test_what_is_not_said_to_be_plain_json_is_not_read(content_type: str, encoding: str) -> None:
+async def test_what_is_not_said_to_be_plain_json_is_not_read(content_type, encoding):
     body = gzip.compress(BODY) if encoding == "gzip" else BODY
     async with service(way_of(settings_of(), Scoring())) as running:
         status, headers, problem = await running.post(
@@ -168,9 +166,7 @@ async def test_what_is_not_said_to_be_plain_json_is_not_read(content_type: str, 
     assert headers["Accept-Post"] == "application/json"
 
 
-async def test_a_body_that_is_not_what_its_encoding_says_leaves_its_connection_to_the_next(
-    worker_log,
-) -> None:
+async def test_a_body_that_is_not_what_its_encoding_says_leaves_its_connection_to_the_next(worker_log):
     async with service(way_of(settings_of(), Scoring())) as running:
         reader, writer = await asyncio.open_connection("127.0.0.1", running.port)
         for encoding, status in (("gzip", b"415"), ("deflate", b"415"), ("identity", b"200")):
@@ -188,13 +184,13 @@ async def test_a_body_that_is_not_what_its_encoding_says_leaves_its_connection_t
     assert not [line for line in worker_log.records if line.levelname == "ERROR"]
 
 
-async def test_the_charset_may_be_named() -> None:
+async def test_the_charset_may_be_named():
     async with service(way_of(settings_of(), Scoring())) as running:
         assert (await running.post(BODY, Content_Type="application/json; charset=UTF-8"))[0] == 200
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-async def test_a_body_above_the_limit_is_not_read_and_one_at_the_limit_is(chunked: bool) -> None:
+async def test_a_body_above_the_limit_is_not_read_and_one_at_the_limit_is(chunked):
     limit = 2048
 
     async def parts(body: bytes):
@@ -214,7 +210,7 @@ async def test_a_body_above_the_limit_is_not_read_and_one_at_the_limit_is(chunke
         assert running.count("truthgate_requests_in_flight") == 0
 
 
-async def test_beyond_the_places_requests_are_refused_at_once_and_told_when_to_come_again() -> None:
+async def test_beyond_the_places_requests_are_refused_at_once_and_told_when_to_come_again():
     settings, waiting = settings_of(), Waiting()
     async with service(way_of(settings, waiting), settings, max_in_flight=2) as running:
         held = [asyncio.create_task(running.post(BODY)) for _ in range(2)]
@@ -247,7 +243,7 @@ class SlowDocuments:
 
 
 @pytest.mark.parametrize("documents", [(), SlowDocuments()])
-async def test_what_takes_too_long_is_for_review_and_never_sent(documents) -> None:
+async def test_what_takes_too_long_is_for_review_and_never_sent(documents):
     settings = settings_of(timeout_seconds=0.2).model_copy(update={"policy": Policy(auto_send_at=1.6)})
     loop = asyncio.get_running_loop()
     async with service(way_of(settings, Waiting(), documents), settings) as running:
@@ -258,7 +254,7 @@ async def test_what_takes_too_long_is_for_review_and_never_sent(documents) -> No
     assert "scoring_timeout" in verdict["degraded"]
 
 
-async def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
+async def test_a_body_that_does_not_come_in_time_is_given_up():
     settings = settings_of(timeout_seconds=0.2)
 
     async def never_whole():
@@ -278,7 +274,7 @@ async def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
 @pytest.mark.parametrize(
     "begun", ["Content-Length: 500\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"]
 )
-async def test_who_hangs_up_in_the_middle_takes_no_place(begun: str, worker_log) -> None:
+async def test_who_hangs_up_in_the_middle_takes_no_place(begun, worker_log):
     given_up = {"error_type": "incomplete_body"}
     async with service(way_of(settings_of(), Scoring())) as running:
         with socket.create_connection(("127.0.0.1", running.port)) as client:
@@ -310,7 +306,7 @@ async def test_who_hangs_up_in_the_middle_takes_no_place(begun: str, worker_log)
         (f"bearer  {TOKEN} ", 200),
     ],
 )
-async def test_with_a_token_only_who_sends_it_is_served(sent: str | None, status: int) -> None:
+async def test_with_a_token_only_who_sends_it_is_served(sent, status):
     settings = settings_of(token=TOKEN)
     async with service(way_of(settings, Scoring()), settings) as running:
         given, headers, body = await running.post(BODY, **({} if sent is None else {"Authorization": sent}))
@@ -322,7 +318,7 @@ async def test_with_a_token_only_who_sends_it_is_served(sent: str | None, status
             assert response.status == 200, "what it looks like is no secret"
 
 
-async def test_without_its_token_no_body_is_read() -> None:
+async def test_without_its_token_no_body_is_read():
     settings = settings_of(token=TOKEN, max_value_bytes=1024)
     async with service(way_of(settings, Scoring()), settings) as running:
         assert (await running.post(b"x" * 5000, Content_Type="text/plain"))[0] == 401
@@ -344,7 +340,7 @@ class Published:
         return RecordLocation(0, len(self.sent))
 
 
-async def test_with_publish_the_verdict_is_on_its_topic_before_it_is_given() -> None:
+async def test_with_publish_the_verdict_is_on_its_topic_before_it_is_given():
     settings, published = settings_of(publish=True), Published()
     way = way_of(settings, Scoring(), [DOCUMENT])
     async with service(way, settings, publisher=published) as running:
@@ -358,7 +354,7 @@ async def test_with_publish_the_verdict_is_on_its_topic_before_it_is_given() -> 
     assert headers["traceparent"].decode() == parent
 
 
-async def test_without_publish_nothing_is_published_whoever_could() -> None:
+async def test_without_publish_nothing_is_published_whoever_could():
     published = Published()
     way = way_of(settings_of(), Scoring(), [DOCUMENT])
     async with service(way, publisher=published) as running:
@@ -374,8 +370,8 @@ async def test_without_publish_nothing_is_published_whoever_could() -> None:
     ],
 )
 async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_goes_on(
-    published: Published, worker_log, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    published, worker_log, monkeypatch
+):
     monkeypatch.setattr("streams.web.verdict_endpoint.PUBLISH_SECONDS", 0.1)
     settings = settings_of(publish=True, timeout_seconds=1)
     async with service(way_of(settings, Scoring()), settings, publisher=published) as running:
@@ -387,7 +383,7 @@ async def test_a_verdict_that_kafka_does_not_take_is_not_given_and_the_service_g
     assert SECRET not in worker_log.text
 
 
-async def test_a_verdict_that_its_topic_refuses_is_never_given() -> None:
+async def test_a_verdict_that_its_topic_refuses_is_never_given():
     settings = settings_of(publish=True)
     refusing = Published(BadAnswer(Stage.PUBLISH, "MessageSizeTooLargeError", SECRET))
     async with service(way_of(settings, Scoring(), [DOCUMENT]), settings, publisher=refusing) as running:
@@ -396,7 +392,7 @@ async def test_a_verdict_that_its_topic_refuses_is_never_given() -> None:
     assert problem["detail"] == "publish: MessageSizeTooLargeError"
 
 
-async def test_an_answer_that_breaks_the_scorer_is_a_problem_of_its_own(worker_log) -> None:
+async def test_an_answer_that_breaks_the_scorer_is_a_problem_of_its_own(worker_log):
     breaking = Failing(BadAnswer(Stage.SCORE, "ProcessDied", SECRET))
     async with service(way_of(settings_of(), breaking)) as running:
         status, _, problem = await running.post(BODY)
@@ -410,16 +406,14 @@ async def test_an_answer_that_breaks_the_scorer_is_a_problem_of_its_own(worker_l
 @pytest.mark.parametrize(
     "failure", [InfrastructureFailure("the scoring processes die", 70), InvalidSettings("retrieval: no")]
 )
-async def test_what_all_answers_would_meet_is_told_to_the_process(failure: Exception) -> None:
+async def test_what_all_answers_would_meet_is_told_to_the_process(failure):
     async with service(way_of(settings_of(), Failing(failure))) as running:
         status, headers, problem = await running.post(BODY)
     assert (status, problem["code"], headers["Retry-After"]) == (503, "not_ready", "5")
     assert running.failures == [failure]
 
 
-async def test_a_defect_is_a_problem_whose_log_line_quotes_nothing(
-    monkeypatch: pytest.MonkeyPatch, worker_log
-) -> None:
+async def test_a_defect_is_a_problem_whose_log_line_quotes_nothing(monkeypatch, worker_log):
     def defect(_: Verdict) -> None:
         raise LookupError(SECRET)
 
@@ -431,7 +425,7 @@ async def test_a_defect_is_a_problem_whose_log_line_quotes_nothing(
     assert SECRET not in worker_log.text + json.dumps(problem)
 
 
-async def test_no_text_of_a_request_is_logged_whatever_becomes_of_it(worker_log) -> None:
+async def test_no_text_of_a_request_is_logged_whatever_becomes_of_it(worker_log):
     settings = settings_of(max_value_bytes=4096)
     async with service(way_of(settings, Scoring(), [DOCUMENT]), settings) as running:
         for body in (BODY, BODY[:-1], _with(colour=SECRET), _with(question=[SECRET]), BODY.ljust(5000)):
@@ -440,13 +434,13 @@ async def test_no_text_of_a_request_is_logged_whatever_becomes_of_it(worker_log)
     assert SECRET not in worker_log.text
 
 
-async def test_before_it_can_judge_requests_are_refused() -> None:
+async def test_before_it_can_judge_requests_are_refused():
     async with service(None) as running:
         status, headers, problem = await running.post(BODY)
     assert (status, problem["code"], headers["Retry-After"]) == (503, "not_ready", "5")
 
 
-async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -> None:
+async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun():
     settings, waiting = settings_of(), Waiting()
     async with service(None, settings) as running:
         ending, leaving = asyncio.Event(), asyncio.Event()
@@ -470,7 +464,7 @@ async def test_at_the_end_what_is_in_work_is_finished_and_nothing_else_begun() -
         await asyncio.wait_for(living, 10)
 
 
-async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch):
     monkeypatch.setattr("streams.web.verdict_endpoint._GRACE_SECONDS", 0.1)
 
     class Deaf(Waiting):
@@ -492,7 +486,7 @@ async def test_the_end_waits_no_longer_than_an_answer_may_take(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("pause", [False, True])
-async def test_the_policy_can_pause_what_would_be_sent(pause: bool) -> None:
+async def test_the_policy_can_pause_what_would_be_sent(pause):
     settings = settings_of().model_copy(update={"policy": Policy(auto_send_at=4.0, pause=pause)})
     waiting = Waiting()
     waiting.may.set()
@@ -512,9 +506,7 @@ async def test_the_policy_can_pause_what_would_be_sent(pause: bool) -> None:
         ("POST", "/v1/verdict", 404, "not_found"),
     ],
 )
-async def test_other_addresses_and_methods_are_problems_too(
-    method: str, path: str, status: int, code: str
-) -> None:
+async def test_other_addresses_and_methods_are_problems_too(method, path, status, code):
     async with (
         service(way_of(settings_of(), Scoring())) as running,
         running.session.request(method, path) as response,
@@ -528,7 +520,7 @@ async def test_other_addresses_and_methods_are_problems_too(
         assert (response.headers.get("Allow") is not None) == (status == 405)
 
 
-async def test_the_other_pages_are_what_they_were() -> None:
+async def test_the_other_pages_are_what_they_were():
     async with service(way_of(settings_of(), Scoring())) as running:
         async with running.session.get("/healthz") as response:
             assert (response.status, await response.text()) == (200, "ok\n")
@@ -536,9 +528,7 @@ async def test_the_other_pages_are_what_they_were() -> None:
             assert (response.status, response.content_type) == (404, "text/plain")
 
 
-async def test_a_client_that_keeps_its_connection_is_not_cut_off_while_its_answer_is_at_work(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_client_that_keeps_its_connection_is_not_cut_off_while_its_answer_is_at_work(monkeypatch):
     """Connections that are quiet for longer than their patience are; this one waits for us."""
     monkeypatch.setattr("streams.web.web_server._SWEEP_SECONDS", 0.01)
     monkeypatch.setattr(
@@ -554,7 +544,7 @@ async def test_a_client_that_keeps_its_connection_is_not_cut_off_while_its_answe
         assert (await held)[0] == 200
 
 
-def test_a_worker_judges_for_nobody_unless_somebody_says_for_whom() -> None:
+def test_a_worker_judges_for_nobody_unless_somebody_says_for_whom():
     def served(**verdicts: object) -> bool:
         return Settings(web={"verdicts": verdicts}).web.verdicts.are_served_by_workers
 
@@ -566,14 +556,12 @@ def test_a_worker_judges_for_nobody_unless_somebody_says_for_whom() -> None:
 
 
 @pytest.mark.parametrize("token", ["short", "with a space in it, long", "é" * 20])
-def test_a_token_that_cannot_be_sent_or_is_guessed_is_refused_without_being_quoted(
-    token: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_that_cannot_be_sent_or_is_guessed_is_refused_without_being_quoted(token, monkeypatch):
     monkeypatch.setenv("TRUTHGATE_WEB__VERDICTS__TOKEN", token)
     with pytest.raises(InvalidSettings, match="at least 16") as caught:
         load_settings()
     assert token not in str(caught.value)
 
 
-def test_an_empty_token_is_none() -> None:
+def test_an_empty_token_is_none():
     assert VerdictSettings(token="").token is None

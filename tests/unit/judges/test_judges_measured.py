@@ -108,9 +108,7 @@ BATCHES = [
 
 
 @pytest.mark.parametrize("batch", BATCHES, ids="-".join)
-def test_the_requests_that_were_replied_to_are_those_that_are_made_today(
-    batch: Batch, tmp_path: Path
-) -> None:
+def test_the_requests_that_were_replied_to_are_those_that_are_made_today(batch, tmp_path):
     stored = lines(MEASURED / batch.corpus / f"{batch.method}.{batch.language}.requests.jsonl.gz")
     done = truthgate_here(
         *("judge", "export", batch.unpacked(batch.answers, tmp_path), "--method", batch.method),
@@ -127,9 +125,7 @@ def test_the_requests_that_were_replied_to_are_those_that_are_made_today(
     ("corpus", "figures", "spearman"),
     [("kantora", ("76/88", "0/52", "52/52"), 0.95), ("gnome-help", ("86/96", "0/76", "68/76"), 0.94)],
 )
-def test_the_default_method_sends_and_blocks_what_the_readme_says(
-    corpus: str, figures: tuple[str, ...], spearman: float, tmp_path: Path
-) -> None:
+def test_the_default_method_sends_and_blocks_what_the_readme_says(corpus, figures, spearman, tmp_path):
     run = run_of(tmp_path, "single", corpus)
     assert decided(run) == figures
     assert run.rankings.judge.spearman
@@ -146,9 +142,7 @@ def test_the_default_method_sends_and_blocks_what_the_readme_says(
         ("faithfulness", ("29/35", "0/20", "6/20")),
     ],
 )
-def test_the_other_methods_do_on_the_sample_what_the_table_says(
-    method: str, figures: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_the_other_methods_do_on_the_sample_what_the_table_says(method, figures, tmp_path):
     assert decided(run_of(tmp_path, method, *CORPORA)) == figures
 
 
@@ -172,8 +166,8 @@ def by_policy(opinion: Opinion) -> Decision:
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_the_policy_sends_no_fewer_true_answers_than_labels_would_and_blocks_none_for_a_detail(
-    corpus: str, tmp_path: Path
-) -> None:
+    corpus, tmp_path
+):
     found = [
         (case.rating or 0, opinion)
         for language in LANGUAGES
@@ -187,7 +181,7 @@ def test_the_policy_sends_no_fewer_true_answers_than_labels_would_and_blocks_non
     assert (counted(by_label), counted(by_policy)) == (BY_LABEL[corpus], BY_POLICY[corpus])
 
 
-def test_no_hostile_text_changes_a_label(tmp_path: Path) -> None:
+def test_no_hostile_text_changes_a_label(tmp_path):
     hostile = MEASURED / "hostile"
     answers = unpacked(hostile / "answers.jsonl.gz", tmp_path)
     done = truthgate_here(

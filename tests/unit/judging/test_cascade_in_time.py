@@ -56,9 +56,7 @@ async def cascade_of(settings: JudgeSettings, outcomes: list[str], seconds: floa
 
 
 @pytest.mark.parametrize(("concurrency", "heard"), [(2, ["timeout", "timeout"]), (1, ["busy", "timeout"])])
-async def test_an_endpoint_that_freezes_costs_the_time_limit_and_is_heard_of(
-    concurrency: int, heard: list[str]
-) -> None:
+async def test_an_endpoint_that_freezes_costs_the_time_limit_and_is_heard_of(concurrency, heard):
     outcomes: list[str] = []
     with frozen(concurrency=concurrency) as settings:
         async with cascade_of(settings, outcomes, 1.0) as cascade:

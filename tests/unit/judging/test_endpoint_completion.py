@@ -23,7 +23,7 @@ def reply(**changes: Any) -> Reply:
     return read
 
 
-def test_a_reply_has_text_model_and_tokens() -> None:
+def test_a_reply_has_text_model_and_tokens():
     assert reply(usage={"prompt_tokens": 12, "completion_tokens": 3}) == Reply("{}", Finish.STOP, "m", 12, 3)
 
 
@@ -39,21 +39,21 @@ def test_a_reply_has_text_model_and_tokens() -> None:
         ("content_filter", Finish.REFUSED),
     ],
 )
-def test_why_a_reply_ends_is_one_of_three(reason: object, finish: Finish) -> None:
+def test_why_a_reply_ends_is_one_of_three(reason, finish):
     assert reply(choice={"finish_reason": reason}).finish is finish
 
 
-def test_a_refusal_has_no_text() -> None:
+def test_a_refusal_has_no_text():
     refused = reply(choice={"message": {"content": None, "refusal": "I cannot help with that."}})
     assert (refused.text, refused.finish) == ("", Finish.REFUSED)
 
 
 @pytest.mark.parametrize("usage", [None, [], {}, {"prompt_tokens": -1}, {"prompt_tokens": 10**30}, "many"])
-def test_tokens_that_are_not_told_are_none(usage: object) -> None:
+def test_tokens_that_are_not_told_are_none(usage):
     assert (reply(usage=usage).tokens_in, reply(usage=usage).tokens_out) == (0, 0)
 
 
-def test_the_name_of_a_model_is_short_and_printable() -> None:
+def test_the_name_of_a_model_is_short_and_printable():
     assert reply(model="a\n\x1b[31mb" + "c" * 1_000).model == "a[31mb" + "c" * 192
     assert reply(model={"x": 1}).model == ""
 
@@ -67,14 +67,14 @@ def tokens_of(content: str, *tokens: dict[str, Any]) -> tuple[Token, ...]:
     return reply(choice=choice).logprobs
 
 
-def test_a_token_has_its_probability_and_those_of_the_others() -> None:
+def test_a_token_has_its_probability_and_those_of_the_others():
     likely = [placed("TRUE", -0.1), placed("FALSE", -2.5)]
     assert tokens_of("TRUE", placed("TRUE", -0.1, top_logprobs=likely)) == (
         Token("TRUE", -0.1, (("FALSE", -2.5),)),
     )
 
 
-def test_characters_that_are_spread_over_tokens_come_together() -> None:
+def test_characters_that_are_spread_over_tokens_come_together():
     first, rest = "é".encode()[:1], "é".encode()[1:]
     tokens = tokens_of(
         '"café"',
@@ -86,12 +86,12 @@ def test_characters_that_are_spread_over_tokens_come_together() -> None:
     assert [token.text for token in tokens] == ['"caf', "", "é", '"']
 
 
-def test_tokens_around_the_reply_are_left_out() -> None:
+def test_tokens_around_the_reply_are_left_out():
     tokens = tokens_of("{}", placed("```"), placed("json"), placed("\n{"), placed("}\n"), placed("```"))
     assert [token.text for token in tokens] == ["{", "}"]
 
 
-def test_tokens_of_something_else_are_none() -> None:
+def test_tokens_of_something_else_are_none():
     assert tokens_of("{}", placed("[]")) == ()
 
 
@@ -107,11 +107,11 @@ def test_tokens_of_something_else_are_none() -> None:
         {"content": [placed("{}", top_logprobs=[{}])]},
     ],
 )
-def test_log_probabilities_of_another_form_are_none_and_the_reply_stays(logprobs: object) -> None:
+def test_log_probabilities_of_another_form_are_none_and_the_reply_stays(logprobs):
     assert reply(choice={"logprobs": logprobs}) == reply()
 
 
-def test_a_probability_is_never_above_one() -> None:
+def test_a_probability_is_never_above_one():
     assert tokens_of("{}", placed("{}", 1e-6, top_logprobs=[placed("x", 3)]))[0] == Token(
         "{}", 0.0, (("x", 0.0),)
     )
@@ -133,7 +133,7 @@ def test_a_probability_is_never_above_one() -> None:
         b"[" * 100_000,
     ],
 )
-def test_what_is_no_completion_is_unreadable(bad: bytes) -> None:
+def test_what_is_no_completion_is_unreadable(bad):
     assert parse_completion(bad) == NoReply(EndpointFault.UNREADABLE)
 
 
@@ -145,9 +145,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON, JSON, JSON)
-def test_whatever_stands_where_it_is_read_or_unreadable(
-    content: object, reason: object, logprobs: object, usage: object, model: object
-) -> None:
+def test_whatever_stands_where_it_is_read_or_unreadable(content, reason, logprobs, usage, model):
     choice = {"message": {"content": content}, "finish_reason": reason, "logprobs": logprobs}
     read = parse_completion(json.dumps({"choices": [choice], "usage": usage, "model": model}).encode())
     assert isinstance(read, Reply | NoReply)

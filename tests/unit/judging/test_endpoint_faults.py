@@ -40,7 +40,7 @@ def code(outcome: Outcome) -> str:
     return outcome.code
 
 
-async def test_a_reply_comes_with_what_it_took(endpoint: LlmEndpoint) -> None:
+async def test_a_reply_comes_with_what_it_took(endpoint):
     endpoint.behave(delay=0.05)
     outcome = await asked_once(endpoint)
     assert isinstance(outcome, Reply)
@@ -49,7 +49,7 @@ async def test_a_reply_comes_with_what_it_took(endpoint: LlmEndpoint) -> None:
     assert 0.05 <= outcome.seconds < 5
 
 
-async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint: LlmEndpoint) -> None:
+async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint):
     endpoint.behave(headers={"Set-Cookie": "session=4711"})
     await asked_once(endpoint)
     async with judges_at(endpoint.url, api_key=None) as judges:
@@ -95,23 +95,21 @@ async def test_a_request_has_the_key_and_no_header_that_is_not_listed(endpoint: 
     ],
     ids=str,
 )
-async def test_every_fault_is_an_outcome_in_time(
-    endpoint: LlmEndpoint, behaviour: dict[str, Any], expected: str
-) -> None:
+async def test_every_fault_is_an_outcome_in_time(endpoint, behaviour, expected):
     endpoint.behave(**behaviour)
     began = time.monotonic()
     assert code(await asked_once(endpoint, seconds=0.7, options=PLAIN)) == expected
     assert time.monotonic() - began < 0.7 + _SLACK
 
 
-async def test_one_call_may_take_less_time_than_there_is(endpoint: LlmEndpoint) -> None:
+async def test_one_call_may_take_less_time_than_there_is(endpoint):
     endpoint.behave(frozen=True)
     began = time.monotonic()
     assert code(await asked_once(endpoint, seconds=60, request_timeout_seconds=0.2)) == "timeout"
     assert time.monotonic() - began < 0.2 + _SLACK
 
 
-async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEndpoint) -> None:
+async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint):
     async with judges_at(endpoint.url) as judges:
         for _ in range(2):
             (there,) = await complete_all(judges, 5, [request()])
@@ -122,14 +120,14 @@ async def test_an_endpoint_that_is_away_and_back_is_asked_again(endpoint: LlmEnd
             endpoint.start()
 
 
-async def test_a_host_that_nobody_knows_and_a_port_that_nobody_listens_at_are_told_apart() -> None:
+async def test_a_host_that_nobody_knows_and_a_port_that_nobody_listens_at_are_told_apart():
     for host, expected in (("nowhere.invalid", "dns"), (NOBODY, "connection_refused")):
         async with judges_at(f"http://{host}/v1") as judges:
             (away,) = await complete_all(judges, 5, [request()])
         assert code(away) == expected
 
 
-async def test_a_redirect_is_not_followed(endpoint: LlmEndpoint) -> None:
+async def test_a_redirect_is_not_followed(endpoint):
     with LlmEndpoint() as other:
         for status in (301, 302, 303, 307, 308):
             endpoint.behave(status=status, headers={"Location": f"{other.url}/chat/completions"})
@@ -137,23 +135,21 @@ async def test_a_redirect_is_not_followed(endpoint: LlmEndpoint) -> None:
         assert other.asked == []
 
 
-async def test_proxies_are_those_that_are_named(
-    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_proxies_are_those_that_are_named(endpoint, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://{NOBODY}")
     assert isinstance(await asked_once(endpoint), Reply)
     assert code(await asked_once(endpoint, proxy=f"http://{NOBODY}")) == "connection_refused"
 
 
-async def test_a_filter_that_takes_offence_is_a_refusal(endpoint: LlmEndpoint) -> None:
+async def test_a_filter_that_takes_offence_is_a_refusal(endpoint):
     endpoint.behave(status=400, body=b'{"error": {"code": "content_filter"}}')
     outcome = await asked_once(endpoint)
     assert isinstance(outcome, Reply)
     assert (outcome.text, outcome.finish) == ("", Finish.REFUSED)
 
 
-async def test_tls_is_of_who_is_trusted(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_tls_is_of_who_is_trusted(tmp_path, monkeypatch):
     authority, stranger = trustme.CA(), trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
@@ -175,14 +171,12 @@ async def test_tls_is_of_who_is_trusted(tmp_path: Any, monkeypatch: pytest.Monke
             assert code((await complete_all(judges, 5, [request()]))[0]) == "tls"
 
 
-async def test_without_endpoints_there_are_no_judges() -> None:
+async def test_without_endpoints_there_are_no_judges():
     async with open_judges(JudgeSettings()) as judges:
         assert judges == {}
 
 
-async def test_no_text_key_or_reply_is_logged(
-    endpoint: LlmEndpoint, worker_log: pytest.LogCaptureFixture
-) -> None:
+async def test_no_text_key_or_reply_is_logged(endpoint, worker_log):
     reply = "what the model says"
     endpoint.respond = lambda _: reply
     with worker_log.at_level(logging.DEBUG):
@@ -194,9 +188,7 @@ async def test_no_text_key_or_reply_is_logged(
         assert private not in worker_log.text
 
 
-async def test_a_defect_is_an_outcome_that_is_told_by_its_class(
-    endpoint: LlmEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_defect_is_an_outcome_that_is_told_by_its_class(endpoint, monkeypatch):
     def fail(*_: Any) -> None:
         raise LookupError(SECRET)
 
@@ -242,9 +234,7 @@ def shared() -> Iterator[LlmEndpoint]:
 
 @settings(max_examples=60)
 @given(st.binary(max_size=200) | HTTP, st.booleans())
-def test_whatever_bytes_come_there_is_an_outcome_in_time(
-    shared: LlmEndpoint, raw: bytes, twice: bool
-) -> None:
+def test_whatever_bytes_come_there_is_an_outcome_in_time(shared, raw, twice):
     shared.behave(raw=raw or b"\0")
     began = time.monotonic()
     outcome = asyncio.run(asked_once(shared, seconds=0.3, options=CallOptions(attempts=1 + twice)))
@@ -254,9 +244,7 @@ def test_whatever_bytes_come_there_is_an_outcome_in_time(
 
 @settings(max_examples=60)
 @given(st.binary(max_size=200), st.sampled_from([200, 201, 204, 302, 400, 422, 429, 503]))
-def test_whatever_a_body_holds_there_is_an_outcome_in_time(
-    shared: LlmEndpoint, body: bytes, status: int
-) -> None:
+def test_whatever_a_body_holds_there_is_an_outcome_in_time(shared, body, status):
     shared.behave(body=body, status=status)
     outcome = asyncio.run(asked_once(shared, seconds=2))
     assert isinstance(outcome, Reply | Failure)
@@ -264,7 +252,7 @@ def test_whatever_a_body_holds_there_is_an_outcome_in_time(
         assert outcome.code != "unexpected"
 
 
-def test_a_behaviour_can_be_told_for_the_next_requests_alone(endpoint: LlmEndpoint) -> None:
+def test_a_behaviour_can_be_told_for_the_next_requests_alone(endpoint):
     endpoint.behave_next(Behaviour(status=500), Behaviour(body=b"{}"))
     assert [code(asyncio.run(asked_once(endpoint))) for _ in range(2)] == ["server_error", "unreadable"]
     assert isinstance(asyncio.run(asked_once(endpoint)), Reply)

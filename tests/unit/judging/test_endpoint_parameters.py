@@ -11,7 +11,7 @@ ALL = AcceptedParameters()
 SAMPLED = request(temperature=0.6, sample=3, logprobs=True)
 
 
-def test_a_body_has_the_messages_the_schema_and_the_limits() -> None:
+def test_a_body_has_the_messages_the_schema_and_the_limits():
     assert chat_body(SAMPLED, "gpt-small", ALL) == {
         "model": "gpt-small",
         "messages": [
@@ -30,7 +30,7 @@ def test_a_body_has_the_messages_the_schema_and_the_limits() -> None:
     }
 
 
-def test_what_is_not_asked_for_is_not_sent() -> None:
+def test_what_is_not_asked_for_is_not_sent():
     assert chat_body(request(), "m", ALL).keys() == {
         "model",
         "messages",
@@ -51,7 +51,7 @@ def test_what_is_not_asked_for_is_not_sent() -> None:
         ({"logprobs", "temperature", "seed"}, {"logprobs", "temperature", "seed"}, {"response_format"}),
     ],
 )
-def test_what_an_endpoint_names_is_left_out(named: set[str], gone: set[str], there: set[str]) -> None:
+def test_what_an_endpoint_names_is_left_out(named, gone, there):
     less = ALL.without(frozenset(named))
     assert less
     sent = chat_body(SAMPLED, "m", less).keys()
@@ -59,7 +59,7 @@ def test_what_an_endpoint_names_is_left_out(named: set[str], gone: set[str], the
     assert there <= sent
 
 
-def test_the_form_of_a_reply_is_asked_for_ever_more_weakly() -> None:
+def test_the_form_of_a_reply_is_asked_for_ever_more_weakly():
     kinds = []
     accepted: AcceptedParameters | None = ALL
     while accepted:
@@ -68,20 +68,20 @@ def test_the_form_of_a_reply_is_asked_for_ever_more_weakly() -> None:
     assert kinds == ["json_schema", "json_object", None]
 
 
-def test_a_form_that_is_set_is_not_weakened() -> None:
+def test_a_form_that_is_set_is_not_weakened():
     fixed = AcceptedParameters(falls_back=False)
     assert fixed.without(frozenset()) is None
     assert fixed.without(frozenset({"response_format"})) is None
 
 
-def test_naming_what_was_left_out_already_ends_the_search() -> None:
+def test_naming_what_was_left_out_already_ends_the_search():
     less = ALL.without(frozenset({"seed"}))
     assert less
     assert less.without(frozenset({"seed"})) is None
     assert ALL.without(frozenset({"max_tokens"})) is None
 
 
-def test_what_was_found_is_remembered_for_an_hour_and_told_once() -> None:
+def test_what_was_found_is_remembered_for_an_hour_and_told_once():
     clock, told = Clock(), list[AcceptedParameters]()
     learned = ParameterLearner(ALL, told.append, clock)
     plain = AcceptedParameters(OutputMode.PLAIN)

@@ -32,7 +32,7 @@ NOW = datetime(2026, 3, 2, 12, 0, 0, tzinfo=UTC)
         (999, EndpointFault.SERVER_ERROR),
     ],
 )
-def test_each_status_has_a_code(status: int, fault: EndpointFault) -> None:
+def test_each_status_has_a_code(status, fault):
     assert no_reply_from_status(status, {}, b"<html>") == NoReply(fault)
 
 
@@ -73,9 +73,7 @@ def test_each_status_has_a_code(status: int, fault: EndpointFault) -> None:
         (400, b"logprobs_of_mine" + b" " * 30_000 + b"seed", NoReply(EndpointFault.REJECTED)),
     ],
 )
-def test_what_an_endpoint_says_tells_more_than_its_status(
-    status: int, body: bytes, expected: NoReply
-) -> None:
+def test_what_an_endpoint_says_tells_more_than_its_status(status, body, expected):
     assert no_reply_from_status(status, {}, body) == expected
 
 
@@ -97,16 +95,16 @@ def test_what_an_endpoint_says_tells_more_than_its_status(
         ("Mon, 99 Mar 2026 12:00:20 GMT", None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date_or_nothing(asked: str, seconds: float | None) -> None:
+def test_retry_after_is_seconds_or_a_date_or_nothing(asked, seconds):
     assert retry_after({"retry-after": asked}, NOW) == seconds
 
 
-def test_without_a_header_nothing_is_asked_for() -> None:
+def test_without_a_header_nothing_is_asked_for():
     assert retry_after({}, NOW) is None
 
 
 @given(st.integers(100, 999), st.text(), st.binary())
-def test_whatever_comes_there_is_a_fault(status: int, asked: str, body: bytes) -> None:
+def test_whatever_comes_there_is_a_fault(status, asked, body):
     found = no_reply_from_status(status, {"retry-after": asked}, body)
     assert isinstance(found.fault, EndpointFault)
     assert found.retry_after is None or found.retry_after >= 0

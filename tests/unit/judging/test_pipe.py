@@ -90,7 +90,7 @@ async def opened(limit: float = 30) -> AsyncIterator[tuple[ScoringPipe, Far, lis
         await asyncio.sleep(0)
 
 
-async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place() -> None:
+async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place():
     unsendable = ScoringRequest(Exchange("?", "", (lambda: None,)), ())  # type: ignore[arg-type]
     left: list[str] = []
     async with opened() as (pipe, far, _):
@@ -106,7 +106,7 @@ async def test_an_exchange_that_cannot_be_sent_takes_nobodys_place() -> None:
     assert left == ["unsendable", "one", "two"]
 
 
-async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_is_done_with_it() -> None:
+async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_is_done_with_it():
     left: list[str] = []
     async with opened() as (pipe, far, _):
         first = asyncio.create_task(pipe.score(asked("one"), lambda: left.append("one")))
@@ -122,7 +122,7 @@ async def test_what_nobody_waits_for_any_more_keeps_its_place_until_the_process_
         assert (left, far.kills) == (["one", "two", "three"], 0)
 
 
-async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill() -> None:
+async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill():
     left: list[str] = []
     async with opened(limit=0.1) as (pipe, _, lost):
         overdue = asyncio.create_task(pipe.score(asked("one"), lambda: left.append("one")))
@@ -138,7 +138,7 @@ async def test_only_the_one_in_work_is_to_blame_for_the_end_and_none_for_a_kill(
     assert left == ["one", "two", "three"]
 
 
-async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_its_turn_on() -> None:
+async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_its_turn_on():
     async with opened(limit=0.2) as (pipe, far, _):
         first = asyncio.create_task(pipe.score(asked("one"), lambda: None))
         hanging = asyncio.create_task(pipe.score(asked("two"), lambda: None))
@@ -150,7 +150,7 @@ async def test_an_answer_that_waited_in_the_pipe_has_the_whole_time_limit_from_i
         assert far.kills == 1
 
 
-async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer() -> None:
+async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer():
     async with opened() as (pipe, far, _):
         first = asyncio.create_task(pipe.score(asked("one"), lambda: None))
         second = asyncio.create_task(pipe.score(asked("two"), lambda: None))
@@ -161,7 +161,7 @@ async def test_a_process_that_dies_in_mid_work_is_the_doing_of_its_first_answer(
 
 
 @pytest.mark.parametrize("end", ["killed", "overdue"])
-async def test_a_process_that_ends_while_it_parses_a_batch_is_the_doing_of_none_of_it(end: str) -> None:
+async def test_a_process_that_ends_while_it_parses_a_batch_is_the_doing_of_none_of_it(end):
     async with opened(limit=30 if end == "killed" else 0.2) as (pipe, far, _):
         asked_for = [pipe.score(asked(name), lambda: None) for name in ("one", "two", "three")]
         work = [asyncio.create_task(each) for each in asked_for]
@@ -178,7 +178,7 @@ async def test_a_process_that_ends_while_it_parses_a_batch_is_the_doing_of_none_
     ]
 
 
-async def test_after_the_parse_of_a_batch_its_first_answer_is_to_blame_again() -> None:
+async def test_after_the_parse_of_a_batch_its_first_answer_is_to_blame_again():
     async with opened() as (pipe, far, _):
         work = [asyncio.create_task(pipe.score(asked(name), lambda: None)) for name in ("one", "two")]
         await asyncio.sleep(0)
@@ -194,7 +194,7 @@ async def test_after_the_parse_of_a_batch_its_first_answer_is_to_blame_again() -
     ]
 
 
-async def test_what_is_no_message_ends_the_process_and_its_answers() -> None:
+async def test_what_is_no_message_ends_the_process_and_its_answers():
     seen: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context["message"]))
     async with opened() as (pipe, far, _):

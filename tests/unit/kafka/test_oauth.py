@@ -4,7 +4,6 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +45,7 @@ def settings(endpoint: TokenEndpoint, secret: str = SECRET, **oauth: Any) -> Kaf
     return KafkaSettings.model_validate(values)
 
 
-async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint: TokenEndpoint) -> None:
+async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint):
     token = await ClientCredentialsProvider(settings(endpoint, scope="kafka read")).token()
     assert token.count(".") == 2
     (asked,) = endpoint.asked
@@ -54,7 +53,7 @@ async def test_a_client_asks_with_its_name_and_secret_and_for_its_scope(endpoint
     assert SECRET not in repr(asked)
 
 
-async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint: TokenEndpoint) -> None:
+async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint):
     clock = Clock()
     provider = ClientCredentialsProvider(settings(endpoint), clock)
     first = await provider.token()
@@ -69,9 +68,7 @@ async def test_a_token_is_kept_for_four_fifths_of_its_life(endpoint: TokenEndpoi
     ("reported", "times"),
     [("100", 1), (100.5, 1), (None, 2), ("soon", 2), (-5, 2), (0, 2), ([], 2), (float("inf"), 2), (True, 2)],
 )
-async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
-    reported: object, times: int, endpoint: TokenEndpoint
-) -> None:
+async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(reported, times, endpoint):
     endpoint.behaviour = Behaviour(fields={"expires_in": reported})
     clock = Clock()
     provider = ClientCredentialsProvider(settings(endpoint), clock)
@@ -81,7 +78,7 @@ async def test_what_does_not_say_how_long_it_is_good_for_is_asked_for_each_time(
     assert len(endpoint.asked) == times
 
 
-async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint: TokenEndpoint) -> None:
+async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint):
     provider = ClientCredentialsProvider(settings(endpoint), Clock())
     await provider.token()
     provider.forget()
@@ -89,9 +86,7 @@ async def test_a_token_that_is_forgotten_is_asked_for_again(endpoint: TokenEndpo
     assert len(endpoint.asked) == 2
 
 
-async def test_an_endpoint_failing_is_asked_once_a_second_and_reported_of_once(
-    endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
-) -> None:
+async def test_an_endpoint_failing_is_asked_once_a_second_and_reported_of_once(endpoint, worker_log):
     clock = Clock()
     provider = ClientCredentialsProvider(settings(endpoint), clock)
     await provider.token()
@@ -108,9 +103,7 @@ async def test_an_endpoint_failing_is_asked_once_a_second_and_reported_of_once(
     assert await provider.token()
 
 
-async def test_the_first_failure_is_for_whoever_connects_to_tell(
-    endpoint: TokenEndpoint, worker_log: pytest.LogCaptureFixture
-) -> None:
+async def test_the_first_failure_is_for_whoever_connects_to_tell(endpoint, worker_log):
     endpoint.behaviour = Behaviour(status=503)
     with pytest.raises(KafkaConnectionError):
         await ClientCredentialsProvider(settings(endpoint)).token()
@@ -145,9 +138,7 @@ PRIVATE = "what it was sent"
         ({"drip": 0.05}, TokenUnavailable, "does not answer within 0.3 s"),
     ],
 )
-async def test_what_is_not_a_token_is_a_line_that_quotes_nothing(
-    behaviour: dict[str, Any], error: type[Exception], reported: str, endpoint: TokenEndpoint
-) -> None:
+async def test_what_is_not_a_token_is_a_line_that_quotes_nothing(behaviour, error, reported, endpoint):
     endpoint.behaviour = Behaviour(**behaviour)
     began = time.monotonic()
     with pytest.raises(error) as raised:
@@ -161,9 +152,7 @@ async def test_what_is_not_a_token_is_a_line_that_quotes_nothing(
     assert time.monotonic() - began < 10
 
 
-async def test_an_endpoint_is_trusted_by_the_authority_that_the_brokers_are_trusted_by(
-    tmp_path: Path,
-) -> None:
+async def test_an_endpoint_is_trusted_by_the_authority_that_the_brokers_are_trusted_by(tmp_path):
     authority, stranger = Authority(tmp_path, "authority"), Authority(tmp_path, "stranger")
     with TokenEndpoint(authority.issue("tokens")) as secure:
         known = settings(secure).model_copy(update={"ssl_cafile": authority.file})
@@ -173,35 +162,31 @@ async def test_an_endpoint_is_trusted_by_the_authority_that_the_brokers_are_trus
             await ClientCredentialsProvider(unknown).token()
 
 
-async def test_nobody_there_is_a_line(endpoint: TokenEndpoint) -> None:
+async def test_nobody_there_is_a_line(endpoint):
     provider = ClientCredentialsProvider(settings(endpoint, token_url=f"http://{NOBODY}/token"))
     with pytest.raises(TokenUnavailable, match="cannot be reached: "):
         await provider.token()
 
 
-async def test_no_proxy_of_the_environment_sees_the_secret(
-    endpoint: TokenEndpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_proxy_of_the_environment_sees_the_secret(endpoint, monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://{NOBODY}")
         monkeypatch.setenv(name.lower(), f"http://{NOBODY}")
     assert await ClientCredentialsProvider(settings(endpoint)).token()
 
 
-def test_a_token_serves_several_event_loops(endpoint: TokenEndpoint) -> None:
+def test_a_token_serves_several_event_loops(endpoint):
     provider = ClientCredentialsProvider(settings(endpoint))
     assert asyncio.run(provider.token()) == asyncio.run(provider.token())
 
 
-def test_all_clients_of_a_process_share_a_provider_and_another_secret_has_its_own(
-    endpoint: TokenEndpoint,
-) -> None:
+def test_all_clients_of_a_process_share_a_provider_and_another_secret_has_its_own(endpoint):
     assert token_provider(settings(endpoint)) is token_provider(settings(endpoint))
     assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, secret="x"))
     assert token_provider(settings(endpoint)) is not token_provider(settings(endpoint, scope="x"))
 
 
-async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
+async def test_extensions_go_with_the_token(endpoint):
     extensions = {"logicalCluster": "lkc-1", "identityPoolId": "pool-1"}
     authenticator = _authenticator(ClientCredentialsProvider(settings(endpoint, extensions=extensions)))
     message, _ = await authenticator.step(None)
@@ -219,9 +204,7 @@ async def test_extensions_go_with_the_token(endpoint: TokenEndpoint) -> None:
         (["invalid_token"], "no reason given"),
     ],
 )
-async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again(
-    answer: object, reported: str, endpoint: TokenEndpoint
-) -> None:
+async def test_a_token_that_the_broker_refuses_is_an_error_and_is_not_sent_again(answer, reported, endpoint):
     provider = ClientCredentialsProvider(settings(endpoint))
     authenticator = _authenticator(provider)
     await authenticator.step(None)

@@ -38,17 +38,17 @@ async def ask(health: Health, path: str, metrics: WorkerMetrics | None = None) -
         return response.status, await response.text()
 
 
-async def test_a_worker_that_starts_is_healthy_and_not_ready(health: Health) -> None:
+async def test_a_worker_that_starts_is_healthy_and_not_ready(health):
     assert await ask(health, "/healthz") == (200, "ok\n")
     assert await ask(health, "/readyz") == (503, "waiting for the start\n")
 
 
-async def test_a_worker_without_anything_to_wait_for_is_ready(health: Health) -> None:
+async def test_a_worker_without_anything_to_wait_for_is_ready(health):
     health.set_waiting_for(None)
     assert await ask(health, "/readyz") == (200, "ok\n")
 
 
-async def test_a_worker_that_is_ready_tells_what_it_cannot_do_meanwhile_and_lives(health: Health) -> None:
+async def test_a_worker_that_is_ready_tells_what_it_cannot_do_meanwhile_and_lives(health):
     health.set_waiting_for(None)
     found: list[str | None] = ["documents cannot be indexed: SQLITE_FULL (/index)", None, "nothing is sent"]
     for each in found:
@@ -58,13 +58,13 @@ async def test_a_worker_that_is_ready_tells_what_it_cannot_do_meanwhile_and_live
     assert await ask(health, "/healthz") == (200, "ok\n")
 
 
-async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health: Health) -> None:
+async def test_a_worker_that_is_stopping_is_not_ready_and_still_healthy(health):
     health.set_waiting_for("the end")
     assert await ask(health, "/readyz") == (503, "waiting for the end\n")
     assert (await ask(health, "/healthz"))[0] == 200
 
 
-async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, clock: Clock) -> None:
+async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health, clock):
     health.set_waiting_for(None)
     clock.now += LIMIT + 1
     expected = (503, "the event loop has been blocked for 181 s\n")
@@ -72,9 +72,7 @@ async def test_a_worker_that_hangs_is_neither_healthy_nor_ready(health: Health, 
     assert await ask(health, "/readyz") == expected
 
 
-async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_is_healthy(
-    health: Health, clock: Clock
-) -> None:
+async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_is_healthy(health, clock):
     health.set_waiting_for(None)
     health.kafka_answered()
     clock.now += 11
@@ -82,7 +80,7 @@ async def test_a_worker_that_kafka_does_not_answer_is_not_ready_and_says_so_and_
     assert await ask(health, "/healthz") == (200, "ok\n")
 
 
-async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
+async def test_metrics_are_what_prometheus_reads(health):
     metrics = WorkerMetrics()
     for _ in range(3):
         metrics.answers.count_dead_letter("decode", "truncated")
@@ -94,7 +92,7 @@ async def test_metrics_are_what_prometheus_reads(health: Health) -> None:
     assert sample.value == 3
 
 
-async def test_all_who_scrape_within_half_a_second_get_one_text(health: Health, clock: Clock) -> None:
+async def test_all_who_scrape_within_half_a_second_get_one_text(health, clock):
     metrics = WorkerMetrics()
     pages = create_web_app(health, metrics.registry, clock=clock)
     seen = []
@@ -108,11 +106,11 @@ async def test_all_who_scrape_within_half_a_second_get_one_text(health: Health, 
 
 
 @pytest.mark.parametrize("path", ["/", "/admin", "/metrics/../etc"])
-async def test_there_are_no_other_pages(health: Health, path: str) -> None:
+async def test_there_are_no_other_pages(health, path):
     assert (await ask(health, path))[0] == 404
 
 
-async def test_port_0_is_any_free_port_and_nobody_listens_there_afterwards(health: Health) -> None:
+async def test_port_0_is_any_free_port_and_nobody_listens_there_afterwards(health):
     pages = create_web_app(health, WorkerMetrics().registry)
     async with serve(pages, WebSettings(host="127.0.0.1", port=0)) as port, ClientSession() as session:
         response = await session.get(f"http://127.0.0.1:{port}/healthz")
@@ -121,7 +119,7 @@ async def test_port_0_is_any_free_port_and_nobody_listens_there_afterwards(healt
     assert port not in {each.laddr.port for each in listening}
 
 
-async def test_a_port_that_is_taken_is_a_wrong_setting_in_one_line(health: Health) -> None:
+async def test_a_port_that_is_taken_is_a_wrong_setting_in_one_line(health):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InvalidSettings) as caught:

@@ -4,7 +4,7 @@ from streams.web.page_data import FiringAlerts
 from tests.support.pages import rate_alert
 
 
-def test_an_alert_fires_until_it_is_resolved_and_once() -> None:
+def test_an_alert_fires_until_it_is_resolved_and_once():
     alerts = FiringAlerts()
     alerts.add(rate_alert())
     alerts.add(rate_alert())
@@ -14,7 +14,7 @@ def test_an_alert_fires_until_it_is_resolved_and_once() -> None:
     assert alerts.firing == ()
 
 
-def test_alerts_of_different_types_are_apart() -> None:
+def test_alerts_of_different_types_are_apart():
     alerts = FiringAlerts()
     alerts.add(rate_alert(message_type="instruction"))
     alerts.add(rate_alert(message_type="binary"))
@@ -22,7 +22,7 @@ def test_alerts_of_different_types_are_apart() -> None:
     assert [firing.message_type for firing in alerts.firing] == ["instruction"]
 
 
-def test_however_many_records_come_their_number_is_bounded() -> None:
+def test_however_many_records_come_their_number_is_bounded():
     alerts = FiringAlerts()
     for number in range(2_000):
         alerts.add(rate_alert(name=f"n-{number}"))

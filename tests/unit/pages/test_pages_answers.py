@@ -28,7 +28,7 @@ FAULT, SEEN = "undefined_component", "defined_component"
 ANSWER = "Klik op Verzenden 🎉 en dan op Opslaan."
 
 
-def test_evidence_is_marked_where_it_lies_also_after_characters_of_two_units() -> None:
+def test_evidence_is_marked_where_it_lies_also_after_characters_of_two_units():
     shown = make_excerpt(blocked_verdict(ANSWER, (FAULT, "Opslaan"), (SEEN, "Verzenden")))
     assert [(piece.text, piece.kinds, piece.at_fault) for piece in shown.answer] == [
         ("Klik op ", (), False),
@@ -40,7 +40,7 @@ def test_evidence_is_marked_where_it_lies_also_after_characters_of_two_units() -
     assert (shown.cut_before, shown.cut_after) == (False, False)
 
 
-def test_marks_of_markdown_are_not_shown_and_evidence_lies_where_it_lay() -> None:
+def test_marks_of_markdown_are_not_shown_and_evidence_lies_where_it_lay():
     answer = "## Invoice\n\nClick **Save** and `F2`, not *[New](x)*."
     shown = make_excerpt(blocked_verdict(answer, (FAULT, "Save"), (SEEN, "Click **Save**")))
     assert [(piece.text, piece.strong, piece.at_fault) for piece in shown.answer] == [
@@ -59,12 +59,12 @@ def test_marks_of_markdown_are_not_shown_and_evidence_lies_where_it_lay() -> Non
 @pytest.mark.parametrize(
     "answer", ["2 * 3 * 4", "a_b_c **open", "* item\n* item", "snake_case_name", "# ", "**", "\0 **a", ""]
 )
-def test_what_only_looks_like_markdown_is_shown_as_it_is(answer: str) -> None:
+def test_what_only_looks_like_markdown_is_shown_as_it_is(answer):
     assert "".join(piece.text for piece in make_excerpt(blocked_verdict(answer)).answer) == answer
 
 
 @given(st.text("*_`# a\n\r\0b\\[]", max_size=40))
-def test_of_any_text_nothing_but_marks_is_left_out(text: str) -> None:
+def test_of_any_text_nothing_but_marks_is_left_out(text):
     divided = segments(text, [], 0, len(text), style=markdown_style(text, 0, len(text)))
     shown = "".join(piece.text for piece in divided)
     kept = str.maketrans("", "", "*_`# \n\r")
@@ -73,7 +73,7 @@ def test_of_any_text_nothing_but_marks_is_left_out(text: str) -> None:
         assert shown == text
 
 
-def test_a_long_answer_is_cut_around_the_first_span_at_fault() -> None:
+def test_a_long_answer_is_cut_around_the_first_span_at_fault():
     answer = "x" * 50_000 + "Opslaan" + "y" * 50_000
     shown = make_excerpt(blocked_verdict(answer, (FAULT, "Opslaan")))
     text = "".join(piece.text for piece in shown.answer)
@@ -84,7 +84,7 @@ def test_a_long_answer_is_cut_around_the_first_span_at_fault() -> None:
 
 
 @given(st.text(max_size=30), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8))
-def test_pieces_put_together_are_the_text_whatever_the_spans(text: str, spans: list[tuple[int, int]]) -> None:
+def test_pieces_put_together_are_the_text_whatever_the_spans(text, spans):
     evidence = [VerdictEvidence(SEEN, "", start, end) for start, end in spans]
     divided = list(segments(text, evidence, 0, len(text)))
     assert "".join(piece.text for piece in divided) == text
@@ -100,7 +100,7 @@ def kept(last: RecentAnswers, chosen: VerdictFilter = ALL, most: int = 100) -> l
     return [answer.answer_id for answer in last.select(chosen, most).answers]
 
 
-def test_the_newest_are_kept_each_once_and_the_number_grows_when_they_change() -> None:
+def test_the_newest_are_kept_each_once_and_the_number_grows_when_they_change():
     last = RecentAnswers(texts=True, per_decision=3)
     for number in (2, 5, 1, 4, 3):
         last.add([arrived(blocked_verdict(ANSWER, number=number))])
@@ -113,7 +113,7 @@ def test_the_newest_are_kept_each_once_and_the_number_grows_when_they_change() -
     assert kept(last) == ["a-5", "a-4", "a-3"]
 
 
-def test_of_each_decision_so_many_are_kept_and_of_all_so_many_bytes() -> None:
+def test_of_each_decision_so_many_are_kept_and_of_all_so_many_bytes():
     last = RecentAnswers(texts=True, per_decision=2, max_bytes=500)
     blocked = [blocked_verdict(ANSWER, number=number) for number in range(4)]
     sent = replace(blocked[0], decision="auto_send")
@@ -123,7 +123,7 @@ def test_of_each_decision_so_many_are_kept_and_of_all_so_many_bytes() -> None:
     assert kept(last) == ["a-3", "a-3"]
 
 
-def test_they_are_chosen_by_what_they_are_and_the_choices_are_those_there_are() -> None:
+def test_they_are_chosen_by_what_they_are_and_the_choices_are_those_there_are():
     last = RecentAnswers(texts=True)
     verdicts = [blocked_verdict(ANSWER, number=number) for number in range(3)]
     last.add(map(arrived, (verdicts[0], replace(verdicts[1], language=None, degraded=("documents_stale",)))))
@@ -139,7 +139,7 @@ def test_they_are_chosen_by_what_they_are_and_the_choices_are_those_there_are() 
     )
 
 
-def test_one_is_explained_with_the_other_decisions_on_it() -> None:
+def test_one_is_explained_with_the_other_decisions_on_it():
     last = RecentAnswers(texts=True, policies=[Policy()])
     verdict = replace(blocked_verdict(ANSWER, (FAULT, "Opslaan")), policy_version=Policy().identity)
     last.add(map(arrived, (verdict, replace(verdict, decision="review"), blocked_verdict(ANSWER, number=2))))
@@ -153,7 +153,7 @@ def test_one_is_explained_with_the_other_decisions_on_it() -> None:
     assert last.details("v-1", "auto_send") is None
 
 
-def test_an_explanation_is_cut_however_long_the_verdict_is() -> None:
+def test_an_explanation_is_cut_however_long_the_verdict_is():
     last = RecentAnswers(texts=True)
     long = "Opslaan " * 50_000
     verdict = with_claims(
@@ -167,7 +167,7 @@ def test_an_explanation_is_cut_however_long_the_verdict_is() -> None:
     assert len(TypeAdapter(VerdictDetails).dump_json(found)) < 500_000
 
 
-def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_first() -> None:
+def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_first():
     verdict = blocked_verdict(ANSWER, (SEEN, "Klik"), (SEEN, "Verzenden"), (FAULT, "Opslaan"))
     answer = summarize_answer(replace(verdict, reasons=("undefined_component", "of_tomorrow")), texts=False)
     assert [(reason.code, bool(reason.meaning)) for reason in answer.reasons] == [
@@ -179,7 +179,7 @@ def test_reasons_are_explained_and_evidence_is_counted_with_what_is_at_fault_fir
 
 
 @pytest.mark.parametrize("kind", RULES_BY_KIND)
-def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) -> None:
+def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind):
     rule = RULES_BY_KIND[kind]
     answer = summarize_answer(
         replace(blocked_verdict(ANSWER, (kind, "Opslaan")), reasons=(str(rule),)), texts=True
@@ -191,7 +191,7 @@ def test_every_kind_of_evidence_and_every_reason_there_is_are_told(kind: str) ->
     assert [reason.meaning for reason in answer.reasons] == [rule.description if rule else ""]
 
 
-def test_words_that_a_language_model_calls_wrong_are_marked_and_its_opinion_is_told() -> None:
+def test_words_that_a_language_model_calls_wrong_are_marked_and_its_opinion_is_told():
     verdict = blocked_verdict(ANSWER, (SEEN, "Verzenden"))
     said = opinion(ANSWER, ("order", "en dan op Opslaan"))
     answer = summarize_answer(replace(verdict, opinions=(opinion(ANSWER, label=None), said)), texts=True)
@@ -206,7 +206,7 @@ def test_words_that_a_language_model_calls_wrong_are_marked_and_its_opinion_is_t
     assert [each.evidence for each in answer.opinions] == [(), ()]
 
 
-def test_a_kind_of_mistake_is_no_kind_of_evidence_of_the_scorer() -> None:
+def test_a_kind_of_mistake_is_no_kind_of_evidence_of_the_scorer():
     """One kind with two meanings could be marked as a fault where it is none."""
     assert set(RULES_BY_KIND).isdisjoint(Mistake)
 
@@ -221,7 +221,7 @@ CLAIMS = (
 )
 
 
-def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
+def test_claims_are_marked_where_they_lie_with_what_the_documents_say():
     shown = make_excerpt(with_claims(blocked_verdict(PRICED), *CLAIMS, passage="Het kost 5 euro."))
     assert [(piece.text, piece.claim) for piece in shown.answer] == [
         ("Hallo! 🎉 ", None),
@@ -238,7 +238,7 @@ def test_claims_are_marked_where_they_lie_with_what_the_documents_say() -> None:
     assert claim.source.text == "Het kost 5 euro."
 
 
-def test_words_of_a_similar_claim_that_its_passage_lacks_are_marked() -> None:
+def test_words_of_a_similar_claim_that_its_passage_lacks_are_marked():
     verdict = with_claims(
         blocked_verdict(PRICED), ("similar", "Het kost 50 euro."), passage="Het kost 5 euro."
     )
@@ -252,14 +252,14 @@ def test_words_of_a_similar_claim_that_its_passage_lacks_are_marked() -> None:
     ]
 
 
-def test_evidence_within_a_claim_is_marked_as_well() -> None:
+def test_evidence_within_a_claim_is_marked_as_well():
     faulty = blocked_verdict(PRICED, (FAULT, "Opslaan"))
     shown = make_excerpt(replace(faulty, claims=with_claims(blocked_verdict(PRICED), *CLAIMS).claims))
     marked = [(piece.text, piece.at_fault, piece.claim) for piece in shown.answer if piece.claim is not None]
     assert marked[:3] == [("Klik op ", False, 0), ("Opslaan", True, 0), (".", False, 0)]
 
 
-def test_a_long_answer_is_cut_around_what_contradicts_the_documents() -> None:
+def test_a_long_answer_is_cut_around_what_contradicts_the_documents():
     answer = "Klik hier. " + "x" * 50_000 + PRICED + "y" * 50_000
     verdict = with_claims(blocked_verdict(answer), ("not_found", "Klik hier."), *CLAIMS, passage="p" * 50_000)
     shown = make_excerpt(verdict)
@@ -268,7 +268,7 @@ def test_a_long_answer_is_cut_around_what_contradicts_the_documents() -> None:
     assert max(len(claim.source.text) for claim in shown.claims if claim.source) == 600
 
 
-def test_of_very_many_claims_those_that_speak_against_the_answer_are_told() -> None:
+def test_of_very_many_claims_those_that_speak_against_the_answer_are_told():
     many = with_claims(blocked_verdict(PRICED), *CLAIMS)
     supported = [claim for claim in many.claims if claim.status == "supported"]
     shown = make_excerpt(replace(many, claims=(*supported * 500, *many.claims)))
@@ -280,16 +280,14 @@ def test_of_very_many_claims_those_that_speak_against_the_answer_are_told() -> N
     st.text(max_size=30),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.sampled_from(ClaimStatus)), max_size=6),
 )
-def test_claims_that_others_wrote_leave_the_answer_whole(
-    text: str, spans: list[tuple[int, int, ClaimStatus]]
-) -> None:
+def test_claims_that_others_wrote_leave_the_answer_whole(text, spans):
     claims = tuple(VerdictClaim("", start, end, status, "words") for start, end, status in spans)
     shown = make_excerpt(replace(blocked_verdict(text), claims=claims))
     assert "".join(piece.text for piece in shown.answer) == text
     assert {piece.claim for piece in shown.answer} <= {None, *range(len(shown.claims))}
 
 
-def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_answer_is() -> None:
+def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_answer_is():
     answer = summarize_answer(with_claims(blocked_verdict(PRICED), *CLAIMS), texts=False)
     assert answer.claims == (
         ClaimCount("contradicted", 1),
@@ -299,7 +297,7 @@ def test_how_many_claims_of_each_status_there_are_is_told_and_how_faithful_the_a
     assert answer.faithfulness == 0.5
 
 
-def test_an_answer_without_claims_is_told_as_before() -> None:
+def test_an_answer_without_claims_is_told_as_before():
     answer = summarize_answer(blocked_verdict(ANSWER, (FAULT, "Opslaan")), texts=True)
     assert (answer.claims, answer.faithfulness) == ((), None)
     assert answer.excerpt is not None
@@ -307,7 +305,7 @@ def test_an_answer_without_claims_is_told_as_before() -> None:
     assert {piece.claim for piece in answer.excerpt.answer} == {None}
 
 
-def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
+def test_without_texts_nothing_of_question_or_answer_is_kept():
     last = RecentAnswers(texts=False)
     verdict = blocked_verdict("Geheim antwoord", (FAULT, "Geheim"), question="Geheime vraag")
     verdict = replace(
@@ -326,7 +324,7 @@ def test_without_texts_nothing_of_question_or_answer_is_kept() -> None:
     assert "eheim" not in repr(vars(last))
 
 
-def test_with_texts_the_documents_have_their_titles_and_metadata_stays_where_it_is() -> None:
+def test_with_texts_the_documents_have_their_titles_and_metadata_stays_where_it_is():
     last = RecentAnswers(texts=True)
     passage = VerdictPassage("d-1", title="Opslaan", url="https://host/opslaan")
     verdict = replace(blocked_verdict(ANSWER), context=(passage,), model="gpt-7", metadata={"tenant": "eu"})

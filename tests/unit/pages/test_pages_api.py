@@ -81,9 +81,7 @@ async def whole() -> AsyncIterator[TestClient[Any, Any]]:
         yield opened
 
 
-async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_this_series(
-    client: TestClient[Any, Any], data: StillData
-) -> None:
+async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_this_series(client, data):
     data._take_in([rate_window(0, scored=10, untrue=3), rate_window(0, "binary", "en"), rate_alert()])
     async with client.get("/api/live") as response:
         live = await response.json()
@@ -100,9 +98,7 @@ async def test_live_tells_rates_with_their_bounds_and_the_thresholds_of_just_thi
     assert data.visits == 1
 
 
-async def test_live_shows_pauses_by_operators_and_whether_they_are_known(
-    client: TestClient[Any, Any], board: PauseState, clock: Clock
-) -> None:
+async def test_live_shows_pauses_by_operators_and_whether_they_are_known(client, board, clock):
     async with client.get("/api/live") as response:
         assert (await response.json())["sending"] == {"known": False, "pauses": []}
     board.apply([pause_record(a_pause("instruction", "nl"))])
@@ -114,14 +110,14 @@ async def test_live_shows_pauses_by_operators_and_whether_they_are_known(
     assert sending == {"known": True, "pauses": [{"message_type": "instruction", "language": "nl", **told}]}
 
 
-def test_pauses_by_the_settings_come_first_and_name_nobody() -> None:
+def test_pauses_by_the_settings_come_first_and_name_nobody():
     board = PauseState()
     board.apply([pause_record(a_pause())])
     told = sending.sending_status(Policy(overrides=(Override(language="en", pause=True),)), board)
     assert [(each.language, each.by) for each in told.pauses] == [("en", None), (None, "anna")]
 
 
-async def test_a_window_and_a_language_can_be_chosen(client: TestClient[Any, Any], data: StillData) -> None:
+async def test_a_window_and_a_language_can_be_chosen(client, data):
     data._take_in([rate_window(0, language="nl"), rate_window(0, language="en"), rate_window(0, size=3600)])
     async with client.get("/api/live?window=3600") as response:
         hourly = await response.json()
@@ -133,17 +129,13 @@ async def test_a_window_and_a_language_can_be_chosen(client: TestClient[Any, Any
 
 
 @pytest.mark.parametrize("query", ["window=61", "window=-60", "window=abc", "language=" + "x" * 300])
-async def test_a_window_that_there_is_none_of_is_a_bad_request(
-    client: TestClient[Any, Any], query: str
-) -> None:
+async def test_a_window_that_there_is_none_of_is_a_bad_request(client, query):
     async with client.get(f"/api/live?{query}") as response:
         assert response.status == 400
         assert "error" in await response.json()
 
 
-async def test_one_answer_serves_all_who_ask_within_half_a_second(
-    client: TestClient[Any, Any], data: StillData, clock: Clock
-) -> None:
+async def test_one_answer_serves_all_who_ask_within_half_a_second(client, data, clock):
     async def end() -> int | None:
         async with client.get("/api/live") as response:
             return (await response.json())["end"]
@@ -155,7 +147,7 @@ async def test_one_answer_serves_all_who_ask_within_half_a_second(
     assert await end() is not None
 
 
-async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) -> None:
+async def test_what_is_kept_for_others_is_bounded(client):
     for number in range(200):
         async with client.get(f"/api/live?language=x{number}") as response:
             assert response.status == 200
@@ -163,7 +155,7 @@ async def test_what_is_kept_for_others_is_bounded(client: TestClient[Any, Any]) 
     assert len(api._kept._bodies) <= 64
 
 
-async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> None:
+async def test_texts_are_told_only_where_they_are_switched_on(clock):
     for texts in (False, True):
         data = StillData(settings_with(texts=texts))
         data.answers.add([arrived(blocked_verdict("Klik op Geheim", ("undefined_component", "Geheim")))])
@@ -179,9 +171,7 @@ async def test_texts_are_told_only_where_they_are_switched_on(clock: Clock) -> N
         assert told["answers"][0]["answer_id"] == "a-1"
 
 
-async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
-    client: TestClient[Any, Any], data: StillData, clock: Clock
-) -> None:
+async def test_answers_are_chosen_by_decision_type_language_reason_and_time(client, data, clock):
     clock.now = BEGIN.timestamp() + 3_600
     blocked, sent = (
         blocked_verdict("Klik."),
@@ -206,17 +196,13 @@ async def test_answers_are_chosen_by_decision_type_language_reason_and_time(
 
 
 @pytest.mark.parametrize("query", ["shown=0", "shown=x", "within=-1", "within=1e9", "reason=" + "x" * 300])
-async def test_what_answers_cannot_be_chosen_by_is_a_bad_request(
-    client: TestClient[Any, Any], query: str
-) -> None:
+async def test_what_answers_cannot_be_chosen_by_is_a_bad_request(client, query):
     async with client.get(f"/api/answers?{query}") as response:
         assert response.status == 400
         assert "error" in await response.json()
 
 
-async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
-    client: TestClient[Any, Any], data: StillData
-) -> None:
+async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(client, data):
     data.answers.add([arrived(blocked_verdict("Klik op Opslaan", ("undefined_component", "Opslaan")))])
     async with client.get("/api/verdict?id=v-1&decision=blocked") as response:
         told = (await response.json())["explanation"]
@@ -228,9 +214,7 @@ async def test_a_verdict_is_explained_as_by_the_command_as_long_as_it_is_kept(
             assert response.status == 404
 
 
-async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(
-    whole: TestClient[Any, Any],
-) -> None:
+async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(whole):
     async with asyncio.timeout(10):
         while True:
             async with whole.get("/api/live") as response:
@@ -244,9 +228,7 @@ async def test_when_kafka_is_away_the_page_says_so_and_everything_else_works(
 
 
 @pytest.mark.parametrize("path", ASSETS)
-async def test_the_page_is_served_with_a_strict_policy_and_known_by_its_content(
-    whole: TestClient[Any, Any], path: str
-) -> None:
+async def test_the_page_is_served_with_a_strict_policy_and_known_by_its_content(whole, path):
     async with whole.get(path) as response:
         assert response.status == 200
         policy = response.headers["Content-Security-Policy"]
@@ -261,7 +243,7 @@ async def test_the_page_is_served_with_a_strict_policy_and_known_by_its_content(
         assert int(response.headers["Content-Length"]) == len(body)
 
 
-async def test_the_page_asks_nobody_else_and_turns_no_text_into_markup(whole: TestClient[Any, Any]) -> None:
+async def test_the_page_asks_nobody_else_and_turns_no_text_into_markup(whole):
     texts = {}
     for path in ASSETS:
         async with whole.get(path) as response:
@@ -288,19 +270,19 @@ async def test_the_page_asks_nobody_else_and_turns_no_text_into_markup(whole: Te
         "/api/x",
     ],
 )
-async def test_no_path_leads_to_another_file(whole: TestClient[Any, Any], path: str) -> None:
+async def test_no_path_leads_to_another_file(whole, path):
     async with whole.get(path) as response:
         assert response.status == 404
         assert "Content-Security-Policy" in response.headers
 
 
 @pytest.mark.parametrize("path", ["/", "/api/live", "/metrics"])
-async def test_nothing_can_be_posted(whole: TestClient[Any, Any], path: str) -> None:
+async def test_nothing_can_be_posted(whole, path):
     async with whole.post(path, data=b"x") as response:
         assert response.status == 405
 
 
-async def test_without_the_page_only_probes_and_metrics_are_there() -> None:
+async def test_without_the_page_only_probes_and_metrics_are_there():
     pages = create_web_app(Health(180, 10), CollectorRegistry(), settings_with(page=False))
     async with TestClient(TestServer(pages)) as client:
         for path, status in (("/", 404), ("/api/live", 404), ("/page.js", 404), ("/healthz", 200)):

@@ -39,7 +39,7 @@ def connections(clock: Clock) -> Connections:
     return Connections(End, max_connections=3, idle_timeout=30, clock=clock)
 
 
-def test_the_quietest_makes_room_when_there_are_too_many(connections: Connections, clock: Clock) -> None:
+def test_the_quietest_makes_room_when_there_are_too_many(connections, clock):
     ends = []
     for _ in range(3):
         clock.now += 1
@@ -49,7 +49,7 @@ def test_the_quietest_makes_room_when_there_are_too_many(connections: Connection
     assert [end.transport.aborted for end in (*ends, newest)] == [False, True, False, False]
 
 
-def test_one_that_sends_no_whole_request_is_cut_off(connections: Connections, clock: Clock) -> None:
+def test_one_that_sends_no_whole_request_is_cut_off(connections, clock):
     slow, busy = connections.open(), connections.open()
     clock.now += 20
     connections.touch(busy)
@@ -58,9 +58,7 @@ def test_one_that_sends_no_whole_request_is_cut_off(connections: Connections, cl
     assert (slow.transport.aborted, busy.transport.aborted) == (True, False)
 
 
-def test_one_whose_request_is_at_work_is_left_alone_and_has_its_patience_anew(
-    connections: Connections, clock: Clock
-) -> None:
+def test_one_whose_request_is_at_work_is_left_alone_and_has_its_patience_anew(connections, clock):
     ends = [connections.open() for _ in range(3)]
     with connections.busy(ends[0]):
         clock.now += 40
@@ -77,7 +75,7 @@ def test_one_whose_request_is_at_work_is_left_alone_and_has_its_patience_anew(
     assert ends[0].transport.aborted
 
 
-def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock) -> None:
+def test_those_that_are_gone_take_no_room(connections, clock):
     gone, there = connections.open(), connections.open()
     gone.transport = None
     clock.now += 1
@@ -87,7 +85,7 @@ def test_those_that_are_gone_take_no_room(connections: Connections, clock: Clock
     assert list(connections._heard_at) == [there]
 
 
-async def test_a_probe_gets_in_however_many_connections_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_probe_gets_in_however_many_connections_are_held(monkeypatch):
     monkeypatch.setattr(Connections.__init__, "__defaults__", (8, 30.0, asyncio.get_running_loop().time))
     pages = create_web_app(Health(180, 10), CollectorRegistry())
     held: list[socket.socket] = []

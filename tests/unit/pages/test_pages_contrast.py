@@ -52,7 +52,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("front", "back", "least"), PAIRS)
-def test_colours_stand_out_from_what_they_are_on(scheme: str, front: str, back: str, least: float) -> None:
+def test_colours_stand_out_from_what_they_are_on(scheme, front, back, least):
     named = colours(scheme)
     dim, bright = sorted((luminance(named[front]), luminance(named[back])))
     assert (bright + 0.05) / (dim + 0.05) >= least

@@ -10,7 +10,7 @@ from tests.support.records import eventually
 NOWHERE = Settings(kafka=KafkaSettings(bootstrap_servers=NOBODY, connect_timeout_seconds=0.2))
 
 
-async def test_reading_begins_with_the_first_visit_and_ends_some_time_after_the_last() -> None:
+async def test_reading_begins_with_the_first_visit_and_ends_some_time_after_the_last():
     clock = Clock()
     data = LiveData(NOWHERE, clock, BEGIN.timestamp, idle=300)
     assert not data.running
@@ -28,7 +28,7 @@ async def test_reading_begins_with_the_first_visit_and_ends_some_time_after_the_
     assert data.source.state == "starting"
 
 
-async def test_it_can_be_stopped_at_any_time_and_visited_again() -> None:
+async def test_it_can_be_stopped_at_any_time_and_visited_again():
     data = LiveData(NOWHERE)
     await data.stop()
     data.visit()
@@ -40,6 +40,6 @@ async def test_it_can_be_stopped_at_any_time_and_visited_again() -> None:
     await data.stop()
 
 
-async def test_where_rates_are_off_the_page_is_told_so() -> None:
+async def test_where_rates_are_off_the_page_is_told_so():
     data = LiveData(NOWHERE.model_copy(update={"rates": RatesSettings(enabled=False)}))
     assert data.source.state == "off"

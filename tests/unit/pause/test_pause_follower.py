@@ -7,7 +7,6 @@ from typing import Self
 import pytest
 from aiokafka import ConsumerRecord, TopicPartition
 from aiokafka.errors import (
-    KafkaError,
     OffsetOutOfRangeError,
     RequestTimedOutError,
     TopicAuthorizationFailedError,
@@ -105,7 +104,7 @@ class Following:
         return failure
 
 
-def test_the_whole_topic_is_read_before_anything_else() -> None:
+def test_the_whole_topic_is_read_before_anything_else():
     async def main() -> None:
         async with Following(Topic(pause_record(EVERYTHING))) as following:
             assert following.state.pauses == Pauses(frozenset({PauseScope()}))
@@ -113,7 +112,7 @@ def test_the_whole_topic_is_read_before_anything_else() -> None:
     run_virtually(main())
 
 
-def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
+def test_what_comes_later_is_taken_in_at_the_next_poll():
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -137,7 +136,7 @@ def test_what_comes_later_is_taken_in_at_the_next_poll() -> None:
         TimeoutError(),
     ],
 )
-def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure: Exception) -> None:
+def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure):
     async def main() -> None:
         topic = Topic(pause_record(EVERYTHING))
         topic.failure = failure
@@ -149,7 +148,7 @@ def test_a_topic_that_cannot_be_read_at_the_start_is_the_end(failure: Exception)
     run_virtually(main())
 
 
-def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end() -> None:
+def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end():
     async def main() -> float:
         topic = Topic()
         topic.hangs = True
@@ -161,7 +160,7 @@ def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end() -> None:
 
 
 @pytest.mark.parametrize("failure", [OffsetOutOfRangeError(), TopicAuthorizationFailedError()])
-def test_a_topic_that_cannot_be_read_any_more_is_the_end(failure: KafkaError) -> None:
+def test_a_topic_that_cannot_be_read_any_more_is_the_end(failure):
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -171,7 +170,7 @@ def test_a_topic_that_cannot_be_read_any_more_is_the_end(failure: KafkaError) ->
     run_virtually(main())
 
 
-def test_brokers_that_say_nothing_make_the_pauses_unknown_until_they_are_back() -> None:
+def test_brokers_that_say_nothing_make_the_pauses_unknown_until_they_are_back():
     async def main() -> list[str]:
         topic = Topic()
         with capture_logs() as logs:
@@ -190,7 +189,7 @@ def test_brokers_that_say_nothing_make_the_pauses_unknown_until_they_are_back() 
     assert run_virtually(main()) == ["pauses_unknown", "pauses_known_again"]
 
 
-def test_a_topic_that_was_made_anew_is_the_end() -> None:
+def test_a_topic_that_was_made_anew_is_the_end():
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -200,7 +199,7 @@ def test_a_topic_that_was_made_anew_is_the_end() -> None:
     run_virtually(main())
 
 
-def test_a_topic_counts_as_deleted_after_three_checks_in_a_row() -> None:
+def test_a_topic_counts_as_deleted_after_three_checks_in_a_row():
     async def main() -> None:
         topic, gone = Topic(), UnknownTopicOrPartitionError("controls")
         async with Following(topic) as following:
@@ -213,7 +212,7 @@ def test_a_topic_counts_as_deleted_after_three_checks_in_a_row() -> None:
 
 
 @pytest.mark.parametrize("trouble", [RequestTimedOutError(), ServiceUnreachable("k:9092 does not answer")])
-def test_a_check_that_fails_changes_nothing(trouble: Exception) -> None:
+def test_a_check_that_fails_changes_nothing(trouble):
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -225,7 +224,7 @@ def test_a_check_that_fails_changes_nothing(trouble: Exception) -> None:
     run_virtually(main())
 
 
-def test_a_check_that_hangs_hides_no_pause() -> None:
+def test_a_check_that_hangs_hides_no_pause():
     async def main() -> None:
         topic = Topic()
         async with Following(topic) as following:
@@ -238,7 +237,7 @@ def test_a_check_that_hangs_hides_no_pause() -> None:
     run_virtually(main())
 
 
-def test_partitions_that_are_added_are_read_from_their_beginning() -> None:
+def test_partitions_that_are_added_are_read_from_their_beginning():
     async def main() -> None:
         topic = Topic(pause_record(EVERYTHING))
         async with Following(topic) as following:
@@ -252,7 +251,7 @@ def test_partitions_that_are_added_are_read_from_their_beginning() -> None:
     run_virtually(main())
 
 
-def test_pauses_at_the_start_and_each_change_are_logged_without_its_reason() -> None:
+def test_pauses_at_the_start_and_each_change_are_logged_without_its_reason():
     async def main() -> list[dict[str, object]]:
         before = [pause_record(resumed(a_pause("binary"))), pause_record(a_pause("instruction", "nl"), 1)]
         topic = Topic(*before)

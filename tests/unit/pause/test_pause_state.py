@@ -35,18 +35,18 @@ def state(clock: Clock) -> PauseState:
     return no_pauses(clock)
 
 
-def test_before_the_topic_was_read_nothing_is_known(clock: Clock) -> None:
+def test_before_the_topic_was_read_nothing_is_known(clock):
     state = PauseState(clock)
     assert state.pauses == Pauses(known=False)
     state.apply([pause_record(IN_DUTCH)])
     assert state.pauses == Pauses(frozenset({INSTRUCTIONS_IN_DUTCH}), known=False)
 
 
-def test_an_empty_topic_pauses_nothing(state: PauseState) -> None:
+def test_an_empty_topic_pauses_nothing(state):
     assert state.pauses == Pauses()
 
 
-def test_a_pause_lasts_until_it_is_resumed(state: PauseState) -> None:
+def test_a_pause_lasts_until_it_is_resumed(state):
     state.apply([pause_record(EVERYTHING), pause_record(IN_DUTCH, 1)])
     assert state.pauses.scopes == {PauseScope(), INSTRUCTIONS_IN_DUTCH}
     state.apply([pause_record(resumed(EVERYTHING), 2)])
@@ -56,17 +56,17 @@ def test_a_pause_lasts_until_it_is_resumed(state: PauseState) -> None:
     assert state.pauses == Pauses()
 
 
-def test_to_resume_another_scope_lets_nothing_go(state: PauseState) -> None:
+def test_to_resume_another_scope_lets_nothing_go(state):
     state.apply([pause_record(EVERYTHING), pause_record(resumed(IN_DUTCH), 1)])
     assert state.pauses.scopes == {PauseScope()}
 
 
-def test_a_deleted_record_pauses_nothing(state: PauseState) -> None:
+def test_a_deleted_record_pauses_nothing(state):
     state.apply([pause_record(IN_DUTCH), raw_record(b"instruction/nl", None, 1)])
     assert state.pauses == Pauses()
 
 
-def test_a_status_of_a_later_release_pauses(state: PauseState) -> None:
+def test_a_status_of_a_later_release_pauses(state):
     state.apply([pause_record(replace(EVERYTHING, status="half"))])
     assert state.pauses.scopes == {PauseScope()}
 
@@ -86,9 +86,7 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("record", "code"), UNREADABLE)
-def test_a_record_that_cannot_be_read_makes_the_pauses_unknown(
-    state: PauseState, record: object, code: str
-) -> None:
+def test_a_record_that_cannot_be_read_makes_the_pauses_unknown(state, record, code):
     (entry,) = state.apply([record])
     assert (entry.record, entry.error) == (None, code)
     assert state.pauses == Pauses(known=False)
@@ -97,12 +95,12 @@ def test_a_record_that_cannot_be_read_makes_the_pauses_unknown(
     assert state.pauses == Pauses()
 
 
-def test_a_readable_record_in_its_place_makes_it_known_again(state: PauseState) -> None:
+def test_a_readable_record_in_its_place_makes_it_known_again(state):
     state.apply([raw_record(b"*/*", b"nonsense"), pause_record(resumed(EVERYTHING), 1)])
     assert state.pauses == Pauses()
 
 
-def test_a_value_in_the_wire_format_of_a_registry_is_not_looked_up() -> None:
+def test_a_value_in_the_wire_format_of_a_registry_is_not_looked_up():
     with pytest.raises(UnreadablePause, match="schema_registry_not_configured"):
         read_pause(raw_record(b"*/*", b"\x00\x00\x00\x00\x01more"))
 
@@ -111,13 +109,13 @@ def test_a_value_in_the_wire_format_of_a_registry_is_not_looked_up() -> None:
     ("seconds", "known"), [(0, True), (STALE_SECONDS, True), (STALE_SECONDS + 0.1, False), (-0.1, False)]
 )
 def test_what_was_read_is_believed_for_so_long_and_not_where_the_clock_went_back(
-    state: PauseState, clock: Clock, seconds: float, known: bool
-) -> None:
+    state, clock, seconds, known
+):
     clock.now += seconds
     assert state.pauses == Pauses(known=known)
 
 
-def test_each_confirmation_counts_and_none_leaves_the_last_one(state: PauseState, clock: Clock) -> None:
+def test_each_confirmation_counts_and_none_leaves_the_last_one(state, clock):
     clock.now += STALE_SECONDS + 1
     state.confirm(None)
     assert not state.known
@@ -125,7 +123,7 @@ def test_each_confirmation_counts_and_none_leaves_the_last_one(state: PauseState
     assert state.known
 
 
-def test_what_one_partition_pauses_is_paused_whatever_another_one_says(state: PauseState) -> None:
+def test_what_one_partition_pauses_is_paused_whatever_another_one_says(state):
     """Where partitions were added a key stands in two, and nothing tells which record is the later one."""
     records = [pause_record(EVERYTHING, 0, partition=0), pause_record(resumed(EVERYTHING), 0, partition=1)]
     for order in (records, records[::-1]):
@@ -141,9 +139,7 @@ scopes = st.builds(
 
 
 @given(st.lists(st.tuples(scopes, st.booleans()), max_size=30))
-def test_the_last_word_on_each_scope_counts_in_whatever_batches_it_comes(
-    said: list[tuple[PauseScope, bool]],
-) -> None:
+def test_the_last_word_on_each_scope_counts_in_whatever_batches_it_comes(said):
     records = []
     for offset, (scope, paused) in enumerate(said):
         pause = a_pause(scope.message_type, scope.language)
@@ -156,7 +152,7 @@ def test_the_last_word_on_each_scope_counts_in_whatever_batches_it_comes(
     assert one.pauses.scopes == many.pauses.scopes == {scope for scope, paused in last.items() if paused}
 
 
-def test_keys_tell_type_and_language_with_a_star_for_any() -> None:
+def test_keys_tell_type_and_language_with_a_star_for_any():
     assert [
         pause_key(each) for each in (PauseScope(), PauseScope(MessageType.BINARY), PauseScope(language="nl"))
     ] == [

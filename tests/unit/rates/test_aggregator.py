@@ -20,9 +20,7 @@ MINUTE = WindowConfig((WindowSpec(60, 60),), allowed_lateness=10, retention=100)
 
 
 @given(some_outcomes, randoms)
-def test_any_order_and_any_repetition_gives_the_offline_count(
-    log: list[VerdictEvent], random: Random
-) -> None:
+def test_any_order_and_any_repetition_gives_the_offline_count(log, random):
     aggregator = RateAggregator(FAR)
     read = [*log, *random.choices(log, k=len(log))] if log else []
     random.shuffle(read)
@@ -39,9 +37,7 @@ def test_any_order_and_any_repetition_gives_the_offline_count(
 
 
 @given(some_outcomes, st.lists(st.integers(0, 250), max_size=10))
-def test_a_window_becomes_final_once_and_then_only_late_verdicts_publish_it_again(
-    log: list[VerdictEvent], watermarks: list[int]
-) -> None:
+def test_a_window_becomes_final_once_and_then_only_late_verdicts_publish_it_again(log, watermarks):
     published = _run(RateAggregator(RULES), log, watermarks)
     finals: dict[tuple, list[RateWindow]] = {}
     for record in published:
@@ -69,7 +65,7 @@ def _run(aggregator: RateAggregator, log: list[VerdictEvent], watermarks: list[i
     return [*published, *aggregator.take_changes()]
 
 
-def test_the_mean_faithfulness_of_a_window_is_that_of_the_answers_which_have_one() -> None:
+def test_the_mean_faithfulness_of_a_window_is_that_of_the_answers_which_have_one():
     aggregator = RateAggregator(MINUTE)
     for name, faithfulness in (("a", 3_333), ("b", 10_000), ("c", None), ("d", 0)):
         aggregator.add(outcome(name, 5, faithfulness=faithfulness))
@@ -81,14 +77,14 @@ def test_the_mean_faithfulness_of_a_window_is_that_of_the_answers_which_have_one
     assert (window.answers, window.faithfulness_answers, window.faithfulness_mean) == (4, 2, 1.0)
 
 
-def test_answers_without_a_faithfulness_have_no_mean() -> None:
+def test_answers_without_a_faithfulness_have_no_mean():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
     (window,) = aggregator.take_changes()
     assert (window.faithfulness_answers, window.faithfulness_mean) == (0, None)
 
 
-def test_what_comes_after_the_window_is_final_is_a_late_correction() -> None:
+def test_what_comes_after_the_window_is_final_is_a_late_correction():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
     aggregator.advance(70)
@@ -99,7 +95,7 @@ def test_what_comes_after_the_window_is_final_is_a_late_correction() -> None:
     assert (corrected.final, corrected.late, corrected.answers) == (True, 1, 2)
 
 
-def test_a_window_is_final_only_after_the_allowed_lateness() -> None:
+def test_a_window_is_final_only_after_the_allowed_lateness():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
     aggregator.advance(69)
@@ -109,7 +105,7 @@ def test_a_window_is_final_only_after_the_allowed_lateness() -> None:
     assert [record.final for record in aggregator.take_changes()] == [True]
 
 
-def test_counts_that_change_and_change_back_before_they_are_published_are_not_repeated() -> None:
+def test_counts_that_change_and_change_back_before_they_are_published_are_not_repeated():
     """Two verdicts take each other's place: each is one record, and their window tells the same as before."""
     aggregator = RateAggregator(RULES)
     for name, decision in (("a", "review"), ("b", "blocked")):
@@ -122,7 +118,7 @@ def test_counts_that_change_and_change_back_before_they_are_published_are_not_re
     assert all(record.final for record in aggregator.take_changes())
 
 
-def test_what_is_older_than_the_retention_changes_nothing() -> None:
+def test_what_is_older_than_the_retention_changes_nothing():
     aggregator = RateAggregator(MINUTE)
     aggregator.advance(160)
     assert aggregator.add(outcome("a", 59)) is AddResult.EXPIRED
@@ -130,7 +126,7 @@ def test_what_is_older_than_the_retention_changes_nothing() -> None:
     assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [60]
 
 
-def test_what_waited_for_the_end_of_an_outage_counts_late() -> None:
+def test_what_waited_for_the_end_of_an_outage_counts_late():
     """The clock moved the watermark on, for all partitions were quiet; the answers of that time come now."""
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5))
@@ -142,7 +138,7 @@ def test_what_waited_for_the_end_of_an_outage_counts_late() -> None:
     assert aggregator.add(outcome("c", 65)) is AddResult.EXPIRED
 
 
-def test_an_earlier_repeat_takes_the_place_of_the_one_that_was_read_first() -> None:
+def test_an_earlier_repeat_takes_the_place_of_the_one_that_was_read_first():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5, scored_at=9, decision="review", scored=False))
     assert aggregator.add(outcome("a", 5, scored_at=8, decision="blocked")) is AddResult.DUPLICATE
@@ -151,7 +147,7 @@ def test_an_earlier_repeat_takes_the_place_of_the_one_that_was_read_first() -> N
     assert (window.answers, window.review, window.blocked, window.hallucinated) == (1, 0, 1, 1)
 
 
-def test_a_repeat_is_known_though_a_clock_that_is_ahead_gives_it_another_time() -> None:
+def test_a_repeat_is_known_though_a_clock_that_is_ahead_gives_it_another_time():
     """Its first record's windows are forgotten by then; the time that all repeats share is not over."""
     aggregator = RateAggregator(MINUTE)
     aggregator.add(replace(outcome("a", 5, scored_at=1), produced_at=400))
@@ -161,7 +157,7 @@ def test_a_repeat_is_known_though_a_clock_that_is_ahead_gives_it_another_time() 
     assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [0]
 
 
-def test_a_window_that_a_repeat_emptied_is_told_of_if_it_was_published() -> None:
+def test_a_window_that_a_repeat_emptied_is_told_of_if_it_was_published():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 65, scored_at=9))
     aggregator.take_changes()
@@ -172,7 +168,7 @@ def test_a_window_that_a_repeat_emptied_is_told_of_if_it_was_published() -> None
     assert [record.final for record in aggregator.take_changes()] == [True, True]
 
 
-def test_a_window_that_was_never_published_is_not_told_of_when_it_is_empty_again() -> None:
+def test_a_window_that_was_never_published_is_not_told_of_when_it_is_empty_again():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 65, scored_at=9))
     aggregator.add(outcome("a", 5, scored_at=8))
@@ -180,9 +176,7 @@ def test_a_window_that_was_never_published_is_not_told_of_when_it_is_empty_again
 
 
 @given(some_outcomes, st.integers(0, 200))
-def test_windows_below_the_floor_never_come_out_and_the_others_are_whole(
-    log: list[VerdictEvent], floor: int
-) -> None:
+def test_windows_below_the_floor_never_come_out_and_the_others_are_whole(log, floor):
     aggregator = RateAggregator(FAR, floor)
     for one in log:
         aggregator.add(one)
@@ -193,14 +187,14 @@ def test_windows_below_the_floor_never_come_out_and_the_others_are_whole(
     }
 
 
-def test_without_scored_answers_the_rate_is_zero_and_its_bounds_say_that_nothing_is_known() -> None:
+def test_without_scored_answers_the_rate_is_zero_and_its_bounds_say_that_nothing_is_known():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5, decision="review", scored=False, language=None))
     (window,) = aggregator.take_changes()
     assert (window.rate, window.rate_low, window.rate_high, window.language) == (0.0, 0.0, 1.0, None)
 
 
-def test_a_decision_of_a_later_release_counts_among_the_answers() -> None:
+def test_a_decision_of_a_later_release_counts_among_the_answers():
     aggregator = RateAggregator(MINUTE)
     aggregator.add(outcome("a", 5, decision="rewritten"))
     (window,) = aggregator.take_changes()
@@ -208,7 +202,7 @@ def test_a_decision_of_a_later_release_counts_among_the_answers() -> None:
 
 
 @pytest.mark.parametrize("event_time", [0, 253_402_214_400_000, 10**15])
-def test_a_time_at_the_end_of_the_calendar_is_no_failure(event_time: int) -> None:
+def test_a_time_at_the_end_of_the_calendar_is_no_failure(event_time):
     aggregator = RateAggregator(RULES)
     aggregator.add(outcome("a", event_time))
     aggregator.advance(event_time)
@@ -217,7 +211,7 @@ def test_a_time_at_the_end_of_the_calendar_is_no_failure(event_time: int) -> Non
     assert all(record.final for record in aggregator.take_changes())
 
 
-def test_what_is_remembered_is_bounded_by_the_retention() -> None:
+def test_what_is_remembered_is_bounded_by_the_retention():
     aggregator = RateAggregator(RULES)
     most = 0
     for time in range(1_000):
@@ -256,9 +250,7 @@ steps = st.lists(st.tuples(outcomes(150), st.integers(0, 20)), max_size=15)
 
 
 @given(steps, randoms)
-def test_a_successor_goes_on_exactly_from_every_point(
-    log: list[tuple[VerdictEvent, int]], random: Random
-) -> None:
+def test_a_successor_goes_on_exactly_from_every_point(log, random):
     aggregator, watermark = RateAggregator(RULES), 0
     for number, (one, pace) in enumerate(log):
         aggregator.add(one)
@@ -288,9 +280,7 @@ def _successor(aggregator: RateAggregator, read: list[VerdictEvent], random: Ran
 
 
 @given(steps, randoms)
-def test_a_run_with_restarts_publishes_what_one_without_publishes(
-    log: list[tuple[VerdictEvent, int]], random: Random
-) -> None:
+def test_a_run_with_restarts_publishes_what_one_without_publishes(log, random):
     steady, broken, watermark = RateAggregator(RULES), RateAggregator(RULES), 0
     for number, (one, pace) in enumerate(log):
         watermark += pace
@@ -306,7 +296,7 @@ def test_a_run_with_restarts_publishes_what_one_without_publishes(
     assert steady.take_changes() == broken.take_changes()
 
 
-def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole() -> None:
+def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole():
     before = RateAggregator(MINUTE)
     for time in range(0, 600, 7):
         before.add(outcome(str(time), time))
@@ -323,7 +313,7 @@ def test_a_successor_with_other_windows_publishes_them_from_where_they_are_whole
     assert told == {60: 1, 120: 1}, "both from 540 on; of the other size nothing is known before 500"
 
 
-def test_a_successor_keeps_what_no_verdict_tells() -> None:
+def test_a_successor_keeps_what_no_verdict_tells():
     before = RateAggregator(MINUTE)
     before.add(outcome("a", 5, scored_at=9))
     before.advance(70)
@@ -344,14 +334,14 @@ def _with(before: RateAggregator, read: list[VerdictEvent]) -> RateAggregator:
     return after
 
 
-def test_a_window_that_starts_exactly_at_the_floor_is_whole_and_the_one_before_is_not() -> None:
+def test_a_window_that_starts_exactly_at_the_floor_is_whole_and_the_one_before_is_not():
     aggregator = RateAggregator(MINUTE, floor=60_000)
     for name, time in (("a", 59_999), ("b", 60_000)):
         aggregator.add(outcome(name, time))
     assert [to_epoch_ms(record.window_start) for record in aggregator.take_changes()] == [60_000]
 
 
-def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_late() -> None:
+def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_late():
     aggregator = RateAggregator(WindowConfig((WindowSpec(60_000, 60_000),), 0, 600_000))
     aggregator.add(outcome("a", 30_000, scored_at=9))
     aggregator.advance(60_000)
@@ -362,7 +352,7 @@ def test_each_verdict_that_comes_late_or_changes_what_is_final_is_counted_as_lat
     assert (last.final, last.answers, last.auto_sent, last.late) == (True, 3, 1, 3)
 
 
-def test_a_window_that_is_new_after_its_end_is_final_at_once_and_one_that_is_open_is_not() -> None:
+def test_a_window_that_is_new_after_its_end_is_final_at_once_and_one_that_is_open_is_not():
     aggregator = RateAggregator(WindowConfig((WindowSpec(60_000, 60_000),), 0, 600_000))
     aggregator.advance(60_000)
     for name, time in (("a", 59_999), ("b", 60_000)):

@@ -40,7 +40,7 @@ def counting(ticks: Ticks, *partitions: TopicPartition) -> VerdictCounter:
     return VerdictCounter(SETTINGS, CODEC, origins, ResumePoint(begin, begin), None, {}, ticks)
 
 
-async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_read_to() -> None:
+async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_read_to():
     counted, told = counting(Ticks(), A), []
     await counted.count([record(0), record(1)], lambda _, taken: told.append(taken))
     counted.advance({A: 2}, [A])
@@ -53,7 +53,7 @@ async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_r
     assert counted.take_publication() is None, "nothing has come since"
 
 
-async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_published() -> None:
+async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_published():
     counted, told = counting(Ticks(), A), []
     assert counted.take_publication() is not None, "a first one, of where it began"
     await counted.count([record(0, b"nonsense")], lambda _, taken: told.append(taken))
@@ -66,7 +66,7 @@ async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_publi
 
 
 @pytest.mark.parametrize("value", [b"\xc3\x01 8 bytes", b"\0\0\0\0\7body"])
-async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value: bytes) -> None:
+async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value):
     counted = counting(Ticks(), A)
     with pytest.raises(UnreadableVerdict) as caught:
         await counted.count([record(0), record(1, value)], _untold)
@@ -75,7 +75,7 @@ async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value:
         await counted.replay([record(1, value)])
 
 
-async def test_windows_that_change_are_published_though_nothing_was_read_since() -> None:
+async def test_windows_that_change_are_published_though_nothing_was_read_since():
     ticks = Ticks()
     counted = counting(ticks, A)
     await counted.count([record(0)], _untold)
@@ -88,7 +88,7 @@ async def test_windows_that_change_are_published_though_nothing_was_read_since()
     assert all(window.final for window in published.windows)
 
 
-async def test_a_partition_that_has_more_to_be_read_holds_time_back_and_one_at_its_end_does_not() -> None:
+async def test_a_partition_that_has_more_to_be_read_holds_time_back_and_one_at_its_end_does_not():
     ticks = Ticks()
     counted = counting(ticks, A, B)
     await counted.count([record(0)], _untold)

@@ -135,18 +135,14 @@ class Run:
         return self
 
 
-def test_each_verdict_is_told_by_what_became_of_it_and_those_that_count_are_linked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_verdict_is_told_by_what_became_of_it_and_those_that_count_are_linked(monkeypatch):
     outcomes = (AddResult.COUNTED, AddResult.LATE, AddResult.DUPLICATE, AddResult.EXPIRED, None)
     run = Run(Reader([record(n) for n in range(5)]), Counting(*outcomes)).go(monkeypatch)
     assert run.telemetry.counted == ["counted", "late", "duplicate", "expired", "unreadable"]
     assert run.rests_on == [(("traceparent", b"00-"), ("empty", b""))] * 2
 
 
-def test_what_is_read_is_settled_with_where_the_reader_is_and_who_hurries_is_held_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_read_is_settled_with_where_the_reader_is_and_who_hurries_is_held_back(monkeypatch):
     run = Run(Reader([record(0)], [record(1)]), Counting(AddResult.COUNTED, AddResult.COUNTED), seconds=0.4)
     run.go(monkeypatch)
     assert run.counting.settled == [({A: 1, B: 0}, {B}), ({A: 2, B: 0}, {B})]
@@ -155,16 +151,12 @@ def test_what_is_read_is_settled_with_where_the_reader_is_and_who_hurries_is_hel
 
 
 @pytest.mark.parametrize(("interval", "wait"), [(5, 0.2), (0.1, 0.1)])
-def test_a_read_waits_no_longer_than_until_the_next_publication(
-    interval: float, wait: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_waits_no_longer_than_until_the_next_publication(interval, wait, monkeypatch):
     run = Run(Reader(), Counting(), seconds=1, interval=interval).go(monkeypatch)
     assert set(run.reader.waits) == {wait}
 
 
-def test_it_publishes_at_once_and_then_in_the_interval_and_shows_how_it_stands(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_publishes_at_once_and_then_in_the_interval_and_shows_how_it_stands(monkeypatch):
     run = Run(Reader(), Counting(), seconds=11, interval=5)
     run.counting.waiting = ["first", "second", None]
     run.go(monkeypatch)
@@ -174,7 +166,7 @@ def test_it_publishes_at_once_and_then_in_the_interval_and_shows_how_it_stands(
     assert run.telemetry.alerts == [("a threshold",)] * 3
 
 
-def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch):
     run = Run(Reader(), Counting()).go(monkeypatch)
     assert run.telemetry.watermark_age() is None
     run.counting.watermark = 40_000
@@ -191,23 +183,21 @@ def test_the_age_of_the_watermark_is_told_once_there_is_one(monkeypatch: pytest.
         ),
     ],
 )
-def test_other_topics_or_partitions_end_the_turn_within_a_minute(
-    log: TopicSnapshot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_topics_or_partitions_end_the_turn_within_a_minute(log, monkeypatch):
     run = Run(Reader(), Counting(), seconds=61)
     run.reader.log = log
     with pytest.raises(TopicsChanged):
         run.go(monkeypatch)
 
 
-def test_verdicts_that_do_not_arrive_for_a_minute_end_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_that_do_not_arrive_for_a_minute_end_the_turn(monkeypatch):
     run = Run(Reader(), Counting(), seconds=61)
     run.reader.log = replace(run.reader.log, end_offsets={A: 1, B: 0})
     with pytest.raises(TimeoutError, match="within 60 s"):
         run.go(monkeypatch)
 
 
-def test_a_reader_that_moves_or_has_nothing_to_read_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_moves_or_has_nothing_to_read_goes_on(monkeypatch):
     moving = Reader([record(0)], *([] for _ in range(350)), [record(1)])
     moving.log = replace(moving.log, end_offsets={A: 9, B: 0})
     run = Run(moving, Counting(AddResult.COUNTED, AddResult.COUNTED), seconds=125).go(monkeypatch)

@@ -126,9 +126,7 @@ def failing(*errors: BaseException) -> Callable[[Callable[[], bool]], Any]:
     return counts
 
 
-def test_it_fences_first_then_reads_then_takes_over_counts_and_publishes_a_last_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_fences_first_then_reads_then_takes_over_counts_and_publishes_a_last_time(monkeypatch):
     stage = Stage(until_it_is_not_to_go_on).run(monkeypatch, 10)
     outputs = ("blue.verdicts.auto-send", "blue.verdicts.review", "blue.verdicts.blocked")
     assert stage.order == [
@@ -144,18 +142,14 @@ def test_it_fences_first_then_reads_then_takes_over_counts_and_publishes_a_last_
     assert stage.telemetry.told == ["step_down", ("lead", True), "step_down"]
 
 
-def test_where_another_leads_before_it_has_taken_over_it_counts_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_another_leads_before_it_has_taken_over_it_counts_nothing(monkeypatch):
     stage = Stage(until_it_is_not_to_go_on, left=None)
     monkeypatch.setattr(stage.telemetry.leader, "set", lambda leads: stage.stopping.set())
     stage.run(monkeypatch, 10)
     assert stage.order[-2:] == [("take over", "reader", False), "publisher closed"]
 
 
-def test_it_goes_on_for_two_seconds_without_its_partition_and_publishes_nothing_after_that(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_goes_on_for_two_seconds_without_its_partition_and_publishes_nothing_after_that(monkeypatch):
     ended = []
 
     async def counts(goes_on: Callable[[], bool]) -> None:
@@ -174,9 +168,7 @@ def test_it_goes_on_for_two_seconds_without_its_partition_and_publishes_nothing_
     assert stage.order.count("fence") == 1, "it waits until it leads again"
 
 
-def test_a_rebalance_that_gives_the_partition_back_does_not_end_the_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_rebalance_that_gives_the_partition_back_does_not_end_the_turn(monkeypatch):
     async def counts(goes_on: Callable[[], bool]) -> None:
         for _ in range(3):
             stage.leads = False
@@ -191,9 +183,7 @@ def test_a_rebalance_that_gives_the_partition_back_does_not_end_the_turn(
     assert stage.order.count("fence") == 1
 
 
-def test_after_failures_it_begins_anew_after_ever_longer_pauses_up_to_half_a_minute(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_after_failures_it_begins_anew_after_ever_longer_pauses_up_to_half_a_minute(monkeypatch):
     stage = Stage(failing(*(KafkaTimeoutError() for _ in range(9)))).run(monkeypatch, 200)
     pauses = [round(later - former, 3) for former, later in zip(stage.began, stage.began[1:], strict=False)]
     assert pauses == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
@@ -201,7 +191,7 @@ def test_after_failures_it_begins_anew_after_ever_longer_pauses_up_to_half_a_min
     assert stage.order.count("publisher closed") == len(stage.began), "none is left open"
 
 
-def test_a_turn_that_lasted_makes_the_next_failure_a_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_lasted_makes_the_next_failure_a_first_one(monkeypatch):
     async def counts(goes_on: Callable[[], bool]) -> None:
         await asyncio.sleep(31)
         raise KafkaTimeoutError
@@ -220,9 +210,7 @@ def test_a_turn_that_lasted_makes_the_next_failure_a_first_one(monkeypatch: pyte
         (asyncio.CancelledError(), "rates_failed", ["CancelledError"]),
     ],
 )
-def test_what_ends_a_turn_is_told_by_its_class_alone(
-    error: BaseException, event: str, failures: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ends_a_turn_is_told_by_its_class_alone(error, event, failures, monkeypatch):
     with capture_logs() as lines:
         stage = Stage(failing(error)).run(monkeypatch, 10)
     assert [line["error_type"] for line in lines if line["event"] == event] == [type(error).__name__]
@@ -233,9 +221,7 @@ def test_what_ends_a_turn_is_told_by_its_class_alone(
     assert len(stage.began) == 2, "and another follows"
 
 
-def test_a_leader_that_cannot_read_a_verdict_says_where_and_tries_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_leader_that_cannot_read_a_verdict_says_where_and_tries_again(monkeypatch):
     record = SimpleNamespace(topic="verdicts.review", partition=2, offset=7)
     with capture_logs() as lines:
         stage = Stage(failing(UnreadableVerdict("unknown_fingerprint", record))).run(monkeypatch, 10)
@@ -249,7 +235,7 @@ def test_a_leader_that_cannot_read_a_verdict_says_where_and_tries_again(
     assert len(stage.began) == 2, "and another follows"
 
 
-def test_to_be_fenced_by_the_one_that_leads_now_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_to_be_fenced_by_the_one_that_leads_now_is_no_failure(monkeypatch):
     async def counts(goes_on: Callable[[], bool]) -> None:
         stage.leads = False
         raise ProducerFenced("by the successor")
@@ -258,7 +244,7 @@ def test_to_be_fenced_by_the_one_that_leads_now_is_no_failure(monkeypatch: pytes
     assert "ProducerFenced" not in stage.telemetry.told
 
 
-def test_whoever_is_cancelled_ends_and_shows_nothing_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_is_cancelled_ends_and_shows_nothing_any_more(monkeypatch):
     stage = Stage(until_it_is_not_to_go_on)
     stage.set_up(monkeypatch)
 

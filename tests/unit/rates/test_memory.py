@@ -39,9 +39,7 @@ def _filled(verdicts: int) -> Deduplicator:
 
 
 @given(st.lists(st.builds(VerdictVersion, _TIMES, _TIMES, _SOME_LABELS), min_size=1, unique=True))
-def test_of_several_versions_the_least_counts_and_the_next_when_it_is_forgotten(
-    versions: list[VerdictVersion],
-) -> None:
+def test_of_several_versions_the_least_counts_and_the_next_when_it_is_forgotten(versions):
     memory = Deduplicator()
     for horizon, version in enumerate(versions, 1):
         before, now = memory.add("id", version, horizon)
@@ -54,14 +52,14 @@ def test_of_several_versions_the_least_counts_and_the_next_when_it_is_forgotten(
     assert len(memory) == 0
 
 
-def test_a_verdict_takes_no_more_than_160_bytes() -> None:
+def test_a_verdict_takes_no_more_than_160_bytes():
     with _counting_bytes() as more:
         memory = _filled(_VERDICTS)
         assert len(memory) == _VERDICTS
         assert more() / _VERDICTS < 160
 
 
-def test_what_is_forgotten_takes_none() -> None:
+def test_what_is_forgotten_takes_none():
     _filled(10)  # what is made once is no part of it
     with _counting_bytes() as more:
         memory = _filled(_VERDICTS)
@@ -69,7 +67,7 @@ def test_what_is_forgotten_takes_none() -> None:
         assert more() < 20_000
 
 
-def test_a_collection_of_garbage_has_as_little_to_look_through_of_many_verdicts_as_of_few() -> None:
+def test_a_collection_of_garbage_has_as_little_to_look_through_of_many_verdicts_as_of_few():
     few = len(gc.get_objects())
     memory = _filled(_VERDICTS)
     assert len(memory) == _VERDICTS
@@ -77,7 +75,7 @@ def test_a_collection_of_garbage_has_as_little_to_look_through_of_many_verdicts_
 
 
 @pytest.mark.parametrize("verdict_id", ["", "\ud800", "a" * 10_000])
-def test_any_text_is_an_id(verdict_id: str) -> None:
+def test_any_text_is_an_id(verdict_id):
     memory = Deduplicator()
     version = VerdictVersion(1, 2, _LABELS[0])
     assert memory.add(verdict_id, version, 1) == (None, version)

@@ -87,7 +87,7 @@ def headers_of(record: dict[str, Any]) -> dict[str, bytes]:
     return dict(record["headers"])
 
 
-def test_everything_is_sent_in_one_transaction_to_its_topic_under_its_key() -> None:
+def test_everything_is_sent_in_one_transaction_to_its_topic_under_its_key():
     producer = Producer()
     published(Publication((WINDOW,), (ALERT,), STATE), producer)
     window, alert, late, progress = producer.sent
@@ -101,7 +101,7 @@ def test_everything_is_sent_in_one_transaction_to_its_topic_under_its_key() -> N
     assert progress == {"topic": state, "key": b"progress", "value": b"{}", "partition": 0}
 
 
-def test_the_id_of_a_window_tells_which_it_is_and_its_counts() -> None:
+def test_the_id_of_a_window_tells_which_it_is_and_its_counts():
     producer = Producer()
     published(Publication((WINDOW, replace(WINDOW, language=None, final=False)), (), ()), producer)
     first, second = (headers_of(record) for record in producer.sent)
@@ -111,6 +111,19 @@ def test_the_id_of_a_window_tells_which_it_is_and_its_counts() -> None:
     assert (first["ce_type"], first["ce_source"]) == (b"truthgate.RateWindow", b"/truthgate/worker")
 
 
+def test_windows_and_alerts_are_events_of_their_subject_at_their_end():
+    producer = Producer()
+    alerts = (ALERT, replace(ALERT, status="resolved"), replace(ALERT, message_type="binary"))
+    published(Publication((WINDOW,), alerts, ()), producer)
+    window, *told = (headers_of(record) for record in producer.sent)
+    assert (window["ce_subject"], window["ce_time"]) == (b"binary", b"2026-03-02T09:16:00Z")
+    assert [record["key"] for record in producer.sent[1:]] == [b"all", b"all", b"binary"]
+    assert [each["ce_id"] for each in told[:2]] == [b"untrue/2026/firing", b"untrue/2026/resolved"]
+    assert {(each["ce_subject"], each["ce_time"]) for each in told} == {
+        (b"untrue/2026", b"2026-03-02T09:16:00Z")
+    }
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -118,7 +131,7 @@ def test_the_id_of_a_window_tells_which_it_is_and_its_counts() -> None:
         *({"message_type": "error"}, {"language": "en"}, {"window_start": END}, {"window_end": BEGIN}),
     ],
 )
-def test_another_state_of_a_window_is_another_event(changed: dict[str, Any]) -> None:
+def test_another_state_of_a_window_is_another_event(changed):
     producer = Producer()
     published(Publication((WINDOW, replace(WINDOW, **changed)), (), ()), producer)
     first, second = (headers_of(record)["ce_id"] for record in producer.sent)
@@ -126,14 +139,14 @@ def test_another_state_of_a_window_is_another_event(changed: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("failing", ["begin", "send", "commit"])
-def test_what_fails_is_raised_and_nothing_is_committed_after_it(failing: str) -> None:
+def test_what_fails_is_raised_and_nothing_is_committed_after_it(failing):
     producer = Producer(**{failing: ProducerFenced("another leads")})
     with pytest.raises(ProducerFenced):
         published(Publication((WINDOW, WINDOW), (), STATE), producer)
     assert producer.steps == (["begin", "commit"] if failing == "commit" else ["begin"])
 
 
-def test_many_records_are_sent_without_holding_up_the_event_loop() -> None:
+def test_many_records_are_sent_without_holding_up_the_event_loop():
     async def others_meanwhile() -> int:
         turns, producer = 0, Producer()
 
@@ -152,7 +165,7 @@ def test_many_records_are_sent_without_holding_up_the_event_loop() -> None:
     assert 2 <= run_virtually(others_meanwhile()) < 250
 
 
-def test_brokers_that_do_not_acknowledge_are_given_up_after_twenty_seconds() -> None:
+def test_brokers_that_do_not_acknowledge_are_given_up_after_twenty_seconds():
     producer = Producer()
     producer.acknowledges = False
 
@@ -166,12 +179,12 @@ def test_brokers_that_do_not_acknowledge_are_given_up_after_twenty_seconds() -> 
     assert run_virtually(took()) == pytest.approx(20)
 
 
-def test_the_first_failure_is_raised_and_the_others_are_not_complained_of() -> None:
+def test_the_first_failure_is_raised_and_the_others_are_not_complained_of():
     with pytest.raises(KafkaTimeoutError):
         published(Publication((WINDOW,) * 3, (), ()), Producer(send=KafkaTimeoutError()))
 
 
-async def test_one_deployment_has_one_publisher_by_prefix_and_group(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_deployment_has_one_publisher_by_prefix_and_group(monkeypatch):
     opened: list[tuple[KafkaSettings, dict[str, Any]]] = []
     producer = Producer()
 

@@ -18,7 +18,7 @@ def _failures(metrics: WorkerMetrics) -> float:
     return metrics.registry.get_sample_value("truthgate_rates_failures_total", labels) or 0
 
 
-async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() -> None:
+async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop():
     metrics, stopping = WorkerMetrics(), asyncio.Event()
     leader = RateLeader(NOWHERE, metrics.rates, Tracing(), lambda: True, stopping)
     task = asyncio.create_task(leader.run())
@@ -31,7 +31,7 @@ async def test_failures_are_counted_and_tried_again_until_it_is_asked_to_stop() 
     assert time.monotonic() - began < 3
 
 
-async def test_who_does_not_lead_does_nothing() -> None:
+async def test_who_does_not_lead_does_nothing():
     metrics, stopping, asked = WorkerMetrics(), asyncio.Event(), 0
 
     def leads() -> bool:

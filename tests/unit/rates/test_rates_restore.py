@@ -105,7 +105,7 @@ def left_by(counting: VerdictCounter, records: StateRecords) -> StateRecords:
     return {**records, **dict(publication.state)}
 
 
-async def test_it_goes_on_from_its_own_state_beside_foreign_records() -> None:
+async def test_it_goes_on_from_its_own_state_beside_foreign_records():
     with capture_logs() as lines:
         counting = await counted({**FOREIGN, **OURS})
     assert [(line["event"], line.get("records")) for line in lines if line["log_level"] == "warning"] == [
@@ -120,9 +120,7 @@ async def test_it_goes_on_from_its_own_state_beside_foreign_records() -> None:
 @pytest.mark.parametrize(
     "progress", [b"", b"\xff\xfe", b"nonsense", b"[]", b"{}", b'{"version":2}', b"[" * 1_000, None]
 )
-async def test_a_progress_of_nobody_is_started_over_from_and_replaced_by_its_own(
-    progress: bytes | None,
-) -> None:
+async def test_a_progress_of_nobody_is_started_over_from_and_replaced_by_its_own(progress):
     foreign = {**FOREIGN, b"progress": progress}
     with capture_logs() as lines:
         counting = await counted(foreign)
@@ -143,7 +141,7 @@ numbers = st.integers(0, 10**13) | st.just(BEGIN_MS)
 
 
 @given(st.data())
-def test_no_record_stops_the_counting(data: st.DataObject) -> None:
+def test_no_record_stops_the_counting(data):
     """Whatever is read as a state, however unlikely, can be gone on from and left again."""
     damaged: Any = copy.deepcopy(WRITTEN)
     place: Any = damaged
@@ -163,7 +161,7 @@ def test_no_record_stops_the_counting(data: st.DataObject) -> None:
     asyncio.run(go())
 
 
-async def test_it_reads_the_state_of_its_own_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_reads_the_state_of_its_own_deployment(monkeypatch):
     asked: list[Any] = []
 
     async def read(*arguments: Any) -> StateRecords:
@@ -176,18 +174,14 @@ async def test_it_reads_the_state_of_its_own_deployment(monkeypatch: pytest.Monk
     assert asked == [(settings.kafka, "blue.hallucination-rates.state")]
 
 
-async def test_it_gives_up_when_another_leads_before_it_has_read_all_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_it_gives_up_when_another_leads_before_it_has_read_all_again(monkeypatch):
     monkeypatch.setattr(rate_leader, "read_records", lambda *_: _given(OURS))
     reader = Log()
     assert await rate_leader.restore_counter(Settings(), CODEC, reader, lambda: False) is None
     assert reader.positions == {}, "and is not set to read on"
 
 
-async def test_without_a_state_it_looks_back_for_as_long_as_a_window_and_the_retention_reach(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_without_a_state_it_looks_back_for_as_long_as_a_window_and_the_retention_reach(monkeypatch):
     looked_back: list[int] = []
 
     class Late(Log):

@@ -49,7 +49,7 @@ def _partition(*values: object) -> bytes:
     return _written(partitions={"verdicts.review": [list(values)]})
 
 
-def test_a_state_is_written_in_the_form_that_successors_read() -> None:
+def test_a_state_is_written_in_the_form_that_successors_read():
     assert STATE.to_json() == (
         b'{"version":1,"origins":[["cluster","verdicts.review","id-1"]],'
         b'"partitions":{"verdicts.review":[[0,10,4,900]]},'
@@ -58,7 +58,7 @@ def test_a_state_is_written_in_the_form_that_successors_read() -> None:
     )
 
 
-def test_no_progress_is_no_state() -> None:
+def test_no_progress_is_no_state():
     assert read_state({}) is None
     assert read_state({b"progress": None}) is None
 
@@ -101,13 +101,13 @@ def test_no_progress_is_no_state() -> None:
     ],
     ids=lambda value: str(value[:60]),
 )
-def test_what_no_leader_wrote_is_refused(value: bytes) -> None:
+def test_what_no_leader_wrote_is_refused(value):
     with pytest.raises(InvalidState):
         read_state({b"progress": value})
 
 
 @given(st.data(), anything)
-def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, other: Any) -> None:
+def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data, other):
     damaged: Any = copy.deepcopy(WRITTEN)
     place: Any = damaged
     while True:
@@ -127,7 +127,7 @@ def test_a_damaged_state_is_refused_or_can_be_gone_on_from(data: st.DataObject, 
 
 
 @given(st.binary(max_size=200), st.binary(max_size=30))
-def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
+def test_no_bytes_bring_reading_down(key, value):
     assert read_late_counts({key: value, LATE_KEY: b"1"}) == LATE
     with pytest.raises(InvalidState):
         read_state({b"progress": value})
@@ -156,18 +156,18 @@ def test_no_bytes_bring_reading_down(key: bytes, value: bytes) -> None:
     ],
     ids=lambda key: str(key[:60]),
 )
-def test_a_key_of_no_window_is_left_out(key: bytes) -> None:
+def test_a_key_of_no_window_is_left_out(key):
     assert read_late_counts({key: b"1", LATE_KEY: b"1"}) == LATE
 
 
 @pytest.mark.parametrize(
     "value", [b"", b"-1", b"1.5", b"x", b"\xb2", b"9" * 5_000, b"1" + b"0" * 13, b"1_0"], ids=len
 )
-def test_a_late_that_is_no_count_is_left_out(value: bytes) -> None:
+def test_a_late_that_is_no_count_is_left_out(value):
     assert read_late_counts({LATE_KEY: value}) == {}
 
 
-def test_what_is_left_out_is_told_once_and_not_quoted() -> None:
+def test_what_is_left_out_is_told_once_and_not_quoted():
     with capture_logs() as lines:
         read_late_counts({b"private": b"1", b"secret": b"1", LATE_KEY: b"hidden", b"deleted": None})
     assert lines == [

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextvars import ContextVar
 
 import pytest
@@ -40,7 +39,7 @@ async def _until_asked(stopping: asyncio.Event) -> None:
     await stopping.wait()
 
 
-async def test_the_worker_goes_on_while_the_thread_computes() -> None:
+async def test_the_worker_goes_on_while_the_thread_computes():
     def compute(until: float) -> None:
         while time.monotonic() < until:
             sum(range(1_000))
@@ -56,7 +55,7 @@ async def test_the_worker_goes_on_while_the_thread_computes() -> None:
 
 
 @pytest.mark.parametrize("end", [LoopThread.request_stop, LoopThread.cancel])
-async def test_it_ends_when_it_is_asked_to_at_any_time(end: Callable[[LoopThread], None]) -> None:
+async def test_it_ends_when_it_is_asked_to_at_any_time(end):
     thread = LoopThread(_until_asked, "rates")
     end(thread)
     assert await thread.wait_until_ended(5)
@@ -64,7 +63,7 @@ async def test_it_ends_when_it_is_asked_to_at_any_time(end: Callable[[LoopThread
 
 
 @pytest.mark.parametrize("error", [RuntimeError("private"), SystemExit(3), asyncio.CancelledError()])
-async def test_what_fails_does_not_come_out(error: BaseException) -> None:
+async def test_what_fails_does_not_come_out(error):
     async def fail(_: asyncio.Event) -> None:
         raise error
 
@@ -75,7 +74,7 @@ async def test_what_fails_does_not_come_out(error: BaseException) -> None:
     assert [line["error_type"] for line in lines] == told
 
 
-async def test_it_has_the_context_of_who_started_it_and_a_daemon_thread() -> None:
+async def test_it_has_the_context_of_who_started_it_and_a_daemon_thread():
     found: list[object] = []
 
     async def look(_: asyncio.Event) -> None:
@@ -86,14 +85,14 @@ async def test_it_has_the_context_of_who_started_it_and_a_daemon_thread() -> Non
     assert found == ["here", True, "rates"]
 
 
-def test_one_that_hangs_does_not_keep_the_process() -> None:
+def test_one_that_hangs_does_not_keep_the_process():
     ended = subprocess.run(
         [sys.executable, "-c", _HANGS], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ended.returncode, ended.stdout) == (0, "False\n"), ended.stderr
 
 
-async def test_a_worker_that_leads_counts_aside_until_it_stops() -> None:
+async def test_a_worker_that_leads_counts_aside_until_it_stops():
     metrics, stopping, threads = WorkerMetrics(), asyncio.Event(), set()
 
     def leads() -> bool:

@@ -47,7 +47,7 @@ def fired(watched: AlertThreshold = THRESHOLD) -> AlertEvaluation:
     return evaluate_alerts([watched], [window(MANY)], ())
 
 
-def test_it_fires_when_the_lower_bound_is_above_the_threshold() -> None:
+def test_it_fires_when_the_lower_bound_is_above_the_threshold():
     evaluation = fired()
     (alert,) = evaluation.changes
     assert evaluation.firing == (alert,)
@@ -67,13 +67,13 @@ def test_it_fires_when_the_lower_bound_is_above_the_threshold() -> None:
         pytest.param(Tally(), id="no answers"),
     ],
 )
-def test_it_does_not_fire_on_what_chance_explains(tally: Tally) -> None:
+def test_it_does_not_fire_on_what_chance_explains(tally):
     evaluation = evaluate_alerts([THRESHOLD], [window(tally)], ())
     assert (evaluation.changes, evaluation.firing) == ((), ())
     assert not is_above(THRESHOLD, tally)
 
 
-def test_while_it_fires_it_is_not_told_again() -> None:
+def test_while_it_fires_it_is_not_told_again():
     before = fired()
     for number in range(3):
         assert evaluate_alerts([THRESHOLD], [window(MANY, number)], before.firing).changes == ()
@@ -82,7 +82,7 @@ def test_while_it_fires_it_is_not_told_again() -> None:
 @pytest.mark.parametrize(
     "tally", [FEW, Tally(), Tally(10, 10, 10)], ids=["low rate", "nothing", "few answers"]
 )
-def test_it_is_resolved_by_a_newer_window_that_is_not_alarming(tally: Tally) -> None:
+def test_it_is_resolved_by_a_newer_window_that_is_not_alarming(tally):
     before = fired()
     evaluation = evaluate_alerts([THRESHOLD], [window(tally, 1)], before.firing)
     (alert,) = evaluation.changes
@@ -95,12 +95,12 @@ def test_it_is_resolved_by_a_newer_window_that_is_not_alarming(tally: Tally) -> 
     assert evaluation.firing == ()
 
 
-def test_late_verdicts_that_change_the_same_window_do_not_resolve_it() -> None:
+def test_late_verdicts_that_change_the_same_window_do_not_resolve_it():
     before = fired()
     assert evaluate_alerts([THRESHOLD], [window(FEW)], before.firing).firing == before.firing
 
 
-def test_without_a_complete_window_nothing_changes() -> None:
+def test_without_a_complete_window_nothing_changes():
     before = fired()
     evaluation = evaluate_alerts([THRESHOLD], [], before.firing)
     assert (evaluation.changes, evaluation.firing) == ((), before.firing)
@@ -117,13 +117,13 @@ def test_without_a_complete_window_nothing_changes() -> None:
     ],
     ids=["gone", "other language", "other message type", "other window"],
 )
-def test_an_alert_whose_threshold_is_gone_is_resolved(thresholds: list[AlertThreshold]) -> None:
+def test_an_alert_whose_threshold_is_gone_is_resolved(thresholds):
     evaluation = evaluate_alerts(thresholds, [], fired().firing)
     assert [alert.status for alert in evaluation.changes] == ["resolved"]
     assert evaluation.firing == ()
 
 
-def test_a_threshold_of_one_message_type_or_language_sums_up_over_these_alone() -> None:
+def test_a_threshold_of_one_message_type_or_language_sums_up_over_these_alone():
     tallies = {
         RateGroup("binary", "nl"): FEW,
         RateGroup("binary", "en"): MANY,
@@ -143,9 +143,7 @@ def test_a_threshold_of_one_message_type_or_language_sums_up_over_these_alone() 
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([MANY, FEW, Tally()])), max_size=30))
-def test_no_record_ever_comes_twice_and_firing_and_resolved_alternate(
-    windows: list[tuple[int, Tally]],
-) -> None:
+def test_no_record_ever_comes_twice_and_firing_and_resolved_alternate(windows):
     """Whatever late verdicts do to a window after it was looked at, and after any restart in between."""
     told: list[RateAlert] = []
     firing: tuple[RateAlert, ...] = ()
@@ -161,7 +159,7 @@ def test_no_record_ever_comes_twice_and_firing_and_resolved_alternate(
     assert max(Counter((alert.alert_id, alert.status) for alert in told).values(), default=1) == 1
 
 
-def test_the_description_says_what_is_wrong_in_a_sentence() -> None:
+def test_the_description_says_what_is_wrong_in_a_sentence():
     of_dutch = threshold(message_type="binary", language="nl")
     before = fired(of_dutch)
     assert before.changes[0].description == (
@@ -174,7 +172,7 @@ def test_the_description_says_what_is_wrong_in_a_sentence() -> None:
     )
 
 
-def test_the_aggregator_gives_the_newest_closed_windows_with_zeros_for_the_quiet() -> None:
+def test_the_aggregator_gives_the_newest_closed_windows_with_zeros_for_the_quiet():
     rules = WindowConfig((MINUTE, WindowSpec(120_000, 60_000)), allowed_lateness=0, retention=600_000)
     aggregator = RateAggregator(rules, floor=1)
     for number in range(5):
@@ -195,6 +193,6 @@ def test_the_aggregator_gives_the_newest_closed_windows_with_zeros_for_the_quiet
     assert to_epoch_ms(aggregator.take_changes()[0].window_start) == 60_000
 
 
-def test_its_runbook_section_is_there() -> None:
+def test_its_runbook_section_is_there():
     lines = (files("streams.monitoring") / "RUNBOOK.md").read_text(encoding="utf-8").lower().splitlines()
     assert f"## {RUNBOOK_SECTION.removeprefix('#')}" in lines

@@ -29,14 +29,14 @@ def watermarks(clock: Callable[[], int]) -> WatermarkTracker:
     return WatermarkTracker([A, B, C], IDLE_AFTER, MOST_BEHIND, clock)
 
 
-def test_it_is_the_least_of_the_greatest_event_times(clock: Clock) -> None:
+def test_it_is_the_least_of_the_greatest_event_times(clock):
     marks = watermarks(clock)
     for partition, time in ((A, 50), (A, 90), (A, 70), (B, 60), (C, 80)):
         marks.observe(partition, time)
     assert marks.current() == 60
 
 
-def test_a_partition_of_which_nothing_is_known_holds_it_back(clock: Clock) -> None:
+def test_a_partition_of_which_nothing_is_known_holds_it_back(clock):
     marks = watermarks(clock)
     marks.observe(A, 50)
     marks.observe(B, 60)
@@ -46,7 +46,7 @@ def test_a_partition_of_which_nothing_is_known_holds_it_back(clock: Clock) -> No
     assert marks.current() == 50
 
 
-def test_a_quiet_partition_is_left_out_only_when_it_was_read_to_its_end(clock: Clock) -> None:
+def test_a_quiet_partition_is_left_out_only_when_it_was_read_to_its_end(clock):
     marks = watermarks(clock)
     for partition in (A, B, C):
         marks.observe(partition, 50)
@@ -61,7 +61,7 @@ def test_a_quiet_partition_is_left_out_only_when_it_was_read_to_its_end(clock: C
     assert marks.current() == 500, "C has more to be read again, and the watermark stands still"
 
 
-def test_when_all_are_idle_it_goes_on_from_the_newest_record_whatever_the_clock_shows(clock: Clock) -> None:
+def test_when_all_are_idle_it_goes_on_from_the_newest_record_whatever_the_clock_shows(clock):
     marks = watermarks(clock)
     for timestamp in (8_000, 9_000, 7_000, -1):
         marks.observe_append_time(timestamp)
@@ -74,7 +74,7 @@ def test_when_all_are_idle_it_goes_on_from_the_newest_record_whatever_the_clock_
     assert marks.current() == 9_050
 
 
-def test_before_anything_is_known_no_time_passes(clock: Clock) -> None:
+def test_before_anything_is_known_no_time_passes(clock):
     marks = watermarks(clock)
     for partition in (A, B, C):
         marks.set_at_end(partition)
@@ -82,7 +82,7 @@ def test_before_anything_is_known_no_time_passes(clock: Clock) -> None:
     assert marks.current() == 0
 
 
-def test_a_sender_of_stale_times_holds_nothing_up(clock: Clock) -> None:
+def test_a_sender_of_stale_times_holds_nothing_up(clock):
     marks, newest = watermarks(clock), 2 * MOST_BEHIND
     for partition in (A, B, C):
         marks.set_at_end(partition)
@@ -97,7 +97,7 @@ def test_a_sender_of_stale_times_holds_nothing_up(clock: Clock) -> None:
     assert marks.current() == newest + 4 * IDLE_AFTER, "B may have more to be read"
 
 
-def test_how_far_events_moved_it_is_told_apart_from_the_clock(clock: Clock) -> None:
+def test_how_far_events_moved_it_is_told_apart_from_the_clock(clock):
     marks = watermarks(clock)
     for partition, time in ((A, 50), (B, 60), (C, 80)):
         marks.observe_append_time(time + 10)
@@ -110,7 +110,7 @@ def test_how_far_events_moved_it_is_told_apart_from_the_clock(clock: Clock) -> N
     assert (marks.current(), marks.event_watermark) == (95, 50)
 
 
-def test_a_successor_goes_on_from_it(clock: Clock) -> None:
+def test_a_successor_goes_on_from_it(clock):
     marks = watermarks(clock)
     for partition, time in ((A, 50), (B, 60), (C, 80)):
         marks.observe(partition, time)
@@ -121,7 +121,7 @@ def test_a_successor_goes_on_from_it(clock: Clock) -> None:
     assert heir.event_times == {A: 50, B: 60, C: 80}
 
 
-def test_partitions_that_are_far_ahead_of_one_with_more_to_read_are_named(clock: Clock) -> None:
+def test_partitions_that_are_far_ahead_of_one_with_more_to_read_are_named(clock):
     marks = watermarks(clock)
     for partition, time in ((A, 50), (B, 160), (C, 151)):
         marks.observe(partition, time)
@@ -130,7 +130,7 @@ def test_partitions_that_are_far_ahead_of_one_with_more_to_read_are_named(clock:
     assert marks.partitions_ahead(100) == frozenset(), "there is nothing to wait for"
 
 
-def test_a_partition_that_is_not_followed_is_refused(clock: Clock) -> None:
+def test_a_partition_that_is_not_followed_is_refused(clock):
     with pytest.raises(KeyError):
         watermarks(clock).observe(("other", 0), 1)
 
@@ -141,7 +141,7 @@ events = st.lists(
 
 
 @given(events)
-def test_it_never_goes_back_and_never_passes_the_latest_record_but_by_the_time_since(events: list) -> None:
+def test_it_never_goes_back_and_never_passes_the_latest_record_but_by_the_time_since(events):
     clock = Clock()
     marks, last = watermarks(clock), 0
     for partition, time, pause, at_end in events:

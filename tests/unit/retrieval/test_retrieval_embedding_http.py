@@ -83,7 +83,7 @@ def opened(server: Server, attempts: int = 3, **options: Any) -> HttpEmbedder:
     return embedder
 
 
-def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one(server: Server) -> None:
+def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one(server):
     endpoint = opened(server)
     vectors = endpoint.embed_documents(["a", "bbb", "cc"] * 11)
     assert vectors.dtype == np.float32
@@ -94,7 +94,7 @@ def test_vectors_come_in_the_order_of_the_texts_some_at_a_time_and_of_length_one
     assert endpoint.dimensions == 2
 
 
-def test_a_failure_that_may_pass_is_retried_and_no_other(server: Server) -> None:
+def test_a_failure_that_may_pass_is_retried_and_no_other(server):
     endpoint = opened(server)
     server.statuses = [503, 429]
     assert endpoint.embed_query("x").shape == (2,)
@@ -119,20 +119,20 @@ def test_a_failure_that_may_pass_is_retried_and_no_other(server: Server) -> None
     ],
     ids=range(7),
 )
-def test_an_unreadable_response_is_a_failure_that_quotes_nothing(server: Server, body: bytes) -> None:
+def test_an_unreadable_response_is_a_failure_that_quotes_nothing(server, body):
     server.body = body
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_unreadable$") as failed:
         opened(server).embed_query(SECRET)
     assert (failed.value.__cause__, failed.value.__context__) == (None, None)
 
 
-def test_a_response_that_comes_byte_by_byte_takes_no_longer_than_one_call_may(server: Server) -> None:
+def test_a_response_that_comes_byte_by_byte_takes_no_longer_than_one_call_may(server):
     server.trickle = 0.02
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_timeout$"):
         opened(server, timeout_seconds=0.2, attempts=1).embed_query("x")
 
 
-def test_a_server_that_is_silent_or_gone_is_a_failure(server: Server) -> None:
+def test_a_server_that_is_silent_or_gone_is_a_failure(server):
     server.wait = threading.Event()
     with pytest.raises(EmbeddingFailed, match=r"^embeddings_timeout$"):
         opened(server, timeout_seconds=0.05, attempts=1).embed_query("x")
@@ -140,6 +140,6 @@ def test_a_server_that_is_silent_or_gone_is_a_failure(server: Server) -> None:
         opened(server, url=f"http://{NOBODY}/v1", attempts=1).embed_query("x")
 
 
-def test_an_endpoint_needs_a_floor() -> None:
+def test_an_endpoint_needs_a_floor():
     with pytest.raises(ValueError, match="embedder http needs a floor"):
         RetrievalSettings(embedder="http", embeddings_url="http://embeddings", embeddings_model="m")

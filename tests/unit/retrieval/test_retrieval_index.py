@@ -81,7 +81,7 @@ def bm25(question: Sequence[str], some: Sequence[str]) -> list[float]:
     return scores
 
 
-def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
+def test_words_are_ranked_as_bm25_says(index):
     some, question = texts(40, 1), ["verlof", "saldo", "contract"]
     index.update(embedded(numbered(some)), ())
     found = index.snapshot.search_keywords("nl", " ".join(question), 40)
@@ -91,13 +91,13 @@ def test_words_are_ranked_as_bm25_says(index: PassageIndex) -> None:
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
 
 
-def test_a_question_of_words_that_any_text_has_finds_nothing_by_them(index: PassageIndex) -> None:
+def test_a_question_of_words_that_any_text_has_finds_nothing_by_them(index):
     index.update(embedded(numbered(["hoe en wat", "factuur"])), ())
     assert index.snapshot.search_keywords("nl", "hoe en wat?", 5) == []
     assert keys(index.snapshot, index.snapshot.search_keywords("nl", "Facturen!", 5)) == ["1"]
 
 
-def test_a_word_of_one_language_is_not_found_in_another(index: PassageIndex) -> None:
+def test_a_word_of_one_language_is_not_found_in_another(index):
     index.update(embedded([document("a", "portaal"), document("b", "portaal", "en")]), ())
     for language, key in (("nl", "a"), ("en", "b")):
         found = index.snapshot.search_keywords(language, "portaal", 5)
@@ -105,7 +105,7 @@ def test_a_word_of_one_language_is_not_found_in_another(index: PassageIndex) -> 
         assert keys(index.snapshot, found) == [key]
 
 
-def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex) -> None:
+def test_a_name_is_rare_that_few_passages_of_a_language_have(index):
     some = ["Twinfield", *["KMail"] * 4, "portaal"]
     index.update(embedded(numbered(some)), ())
     assert index.snapshot.is_rare("nl", "Twinfield")
@@ -113,7 +113,7 @@ def test_a_name_is_rare_that_few_passages_of_a_language_have(index: PassageIndex
     assert not index.snapshot.is_rare("nl", "AccountView")
 
 
-def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index: PassageIndex) -> None:
+def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index):
     vectors, questions, right = vectors_of(400, 2), vectors_of(20, 3), 0
     index.update(embedded(numbered(["factuur"] * 400), vectors), ())
     for question in questions:
@@ -125,9 +125,7 @@ def test_the_nearest_vectors_are_found_and_their_cosines_are_right(index: Passag
     assert right >= 0.98 * 10 * len(questions)
 
 
-def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_finds(
-    index: PassageIndex, tmp_path: Path
-) -> None:
+def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_finds(index, tmp_path):
     chance, question = random.Random(5), vectors_of(1, 6)[0]
     for step in range(20):
         names = sorted({str(chance.randrange(60)) for _ in range(6)})
@@ -150,7 +148,7 @@ def test_an_index_that_followed_many_changes_finds_what_one_that_is_opened_anew_
             )
 
 
-def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
+def test_a_snapshot_stays_as_it_was(index):
     index.update(embedded([document("a", "portaal")]), ())
     before = index.snapshot
     index.update(embedded([document("b", "portaal")]), ["a"])
@@ -160,13 +158,13 @@ def test_a_snapshot_stays_as_it_was(index: PassageIndex) -> None:
     assert (index.contents, index.snapshot.languages) == ({}, {})
 
 
-def test_vectors_of_another_length_are_no_part_of_an_index(index: PassageIndex) -> None:
+def test_vectors_of_another_length_are_no_part_of_an_index(index):
     index.update(embedded([document("a", "portaal")]), ())
     with pytest.raises(IndexFailed, match="index_built_otherwise"):
         index.snapshot.search_vectors("nl", np.ones(7, np.float32), 5)
 
 
-def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> None:
+def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path):
     path = tmp_path / "passages"
     (tmp_path / "thesis.txt").write_text("years of work")
     path.mkdir()
@@ -180,7 +178,7 @@ def test_a_folder_that_holds_other_files_loses_none_of_them(tmp_path: Path) -> N
     assert (tmp_path / "passages.set-aside" / "psalm.txt").read_text() == "a psalm"
 
 
-def test_an_index_that_was_built_otherwise_or_not_to_its_end_is_unusable(tmp_path: Path) -> None:
+def test_an_index_that_was_built_otherwise_or_not_to_its_end_is_unusable(tmp_path):
     path = tmp_path / "passages"
     (tmp_path / "passages.new").mkdir()
     (tmp_path / "passages.new" / "meta.json").write_bytes(b"{and no more")
@@ -192,9 +190,7 @@ def test_an_index_that_was_built_otherwise_or_not_to_its_end_is_unusable(tmp_pat
         PassageIndex(path, "that")
 
 
-def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(
-    index: PassageIndex, tmp_path: Path
-) -> None:
+def test_a_change_that_the_disk_is_too_full_for_changes_nothing_and_says_why(index, tmp_path):
     index.update(embedded([document("a", "portaal")]), ())
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
@@ -222,7 +218,7 @@ for number in range(1_000):
 """
 
 
-def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_path):
     PassageIndex.create(tmp_path / "passages", "test")
     process = subprocess.Popen(
         [sys.executable, "-c", _KILLED, str(tmp_path / "passages")],
@@ -238,9 +234,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_one_of_its_commits(tmp_
     assert int(key) >= committed
 
 
-def test_postings_that_are_not_as_they_were_written_end_no_search_worse_than_by_failing(
-    index: PassageIndex, tmp_path: Path
-) -> None:
+def test_postings_that_are_not_as_they_were_written_end_no_search_worse_than_by_failing(index, tmp_path):
     index.update(embedded(numbered(texts(400, 1)), vectors_of(400, 1)), ())
     for file in (tmp_path / "passages").glob("*.[it][de][xr]*"):
         with file.open("r+b") as opened:
@@ -258,9 +252,7 @@ class _Embedder:
         return vectors_of(1, 1)[0]
 
 
-def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_not_stored(
-    index: PassageIndex,
-) -> None:
+def test_a_passage_is_found_with_the_text_of_its_version_and_not_where_that_is_not_stored(index):
     documents = [document("invoice", "factuur sturen"), document("order", "factuur")]
     index.update(embedded(documents), ())
     stored = {("invoice", "1"): documents[0]}

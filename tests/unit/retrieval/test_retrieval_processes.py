@@ -34,14 +34,14 @@ def started(**settings: object) -> Iterator[EmbeddingProcesses]:
         processes.close()
 
 
-def test_several_processes_embed_their_parts_and_the_rows_are_in_the_order_of_the_texts() -> None:
+def test_several_processes_embed_their_parts_and_the_rows_are_in_the_order_of_the_texts():
     with started(embedding_processes=3) as several, started() as one:
         vectors = several.embed(TEXTS)
         assert np.allclose(vectors, one.embed(TEXTS), atol=1e-5)
         assert len(children()) > 1
 
 
-def test_a_killed_process_is_told_and_replaced() -> None:
+def test_a_killed_process_is_told_and_replaced():
     with started() as processes:
         processes.embed(TEXTS[:1])
         (child,) = children()
@@ -53,7 +53,7 @@ def test_a_killed_process_is_told_and_replaced() -> None:
         assert processes.embed(TEXTS).shape == (7, 512)
 
 
-def test_what_the_embedder_says_comes_over() -> None:
+def test_what_the_embedder_says_comes_over():
     with (
         started(
             embedder="http",
@@ -66,7 +66,7 @@ def test_what_the_embedder_says_comes_over() -> None:
         processes.embed(TEXTS)
 
 
-def test_what_is_being_embedded_is_given_up_at_the_end() -> None:
+def test_what_is_being_embedded_is_given_up_at_the_end():
     with started() as processes:
         processes.embed(TEXTS[:1])
         (child,) = children()
@@ -93,7 +93,7 @@ def _run_until_killed(told: Connection) -> None:
     signal.pause()
 
 
-def test_they_end_when_the_worker_is_killed() -> None:
+def test_they_end_when_the_worker_is_killed():
     context = multiprocessing.get_context("spawn")
     told, theirs = context.Pipe()
     worker = context.Process(target=_run_until_killed, args=(theirs,))

@@ -34,9 +34,7 @@ def hang() -> Iterator[threading.Event]:
     hang.set()
 
 
-async def test_all_are_searched_in_order_though_together_they_take_longer_than_one_may(
-    make: MakeThreads,
-) -> None:
+async def test_all_are_searched_in_order_though_together_they_take_longer_than_one_may(make):
     threads, searched = make(1, 0.5), []
 
     def search(number: int) -> None:
@@ -47,9 +45,7 @@ async def test_all_are_searched_in_order_though_together_they_take_longer_than_o
     assert searched == list(range(30))
 
 
-async def test_where_searches_hang_nobody_waits_longer_than_one_may_take(
-    make: MakeThreads, hang: threading.Event
-) -> None:
+async def test_where_searches_hang_nobody_waits_longer_than_one_may_take(make, hang):
     threads, started = make(_THREADS, 0.1), []
     began = asyncio.get_running_loop().time()
 
@@ -63,7 +59,7 @@ async def test_where_searches_hang_nobody_waits_longer_than_one_may_take(
     assert asyncio.get_running_loop().time() - began < 20
 
 
-async def test_searches_go_on_after_a_hang(make: MakeThreads, hang: threading.Event) -> None:
+async def test_searches_go_on_after_a_hang(make, hang):
     threads = make(1, 0.5)
     for search in (lambda: hang.wait(30), lambda: "found"):
         with pytest.raises(TimeoutError):
@@ -72,9 +68,7 @@ async def test_searches_go_on_after_a_hang(make: MakeThreads, hang: threading.Ev
     assert await asyncio.wait_for(threads.run(lambda: "found", 60), 30) == "found"
 
 
-async def test_who_waits_gives_up_at_its_own_deadline_or_when_cancelled_and_blocks_nobody(
-    make: MakeThreads, hang: threading.Event
-) -> None:
+async def test_who_waits_gives_up_at_its_own_deadline_or_when_cancelled_and_blocks_nobody(make, hang):
     threads = make(1, 60)
     first = asyncio.create_task(threads.run(lambda: hang.wait(30), 60))
     await asyncio.sleep(0)
@@ -89,7 +83,7 @@ async def test_who_waits_gives_up_at_its_own_deadline_or_when_cancelled_and_bloc
     assert await asyncio.wait_for(threads.run(lambda: "found", 60), 30) == "found"
 
 
-async def test_a_failed_search_gives_its_thread_back(make: MakeThreads) -> None:
+async def test_a_failed_search_gives_its_thread_back(make):
     threads = make(1, 60)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):

@@ -9,15 +9,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from schemas import KnowledgeDocument
-from streams.documents.store import DocumentStore
 from streams.documents.versions import DocumentChange
 from streams.search import index_updates
-from streams.search.embedders import Embedder
 from streams.search.index import PassageIndex
 from streams.search.index_updates import IndexUpdater, index_path
 from streams.search.service import Retrieval
 from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalUnavailable
-from streams.settings import InvalidSettings, Settings
+from streams.settings import InvalidSettings
 from tests.support.local_retrieval import INVOICE, LEAVE, NOW, LocalEmbedding, Service, put
 
 UNREACHABLE = EmbeddingFailed("embeddings_unreachable")
@@ -63,9 +61,7 @@ async def built(service: Service) -> None:
         pass
 
 
-async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(service, store):
     async with service.open() as retrieval:
         with pytest.raises(RetrievalUnavailable, match="index_incomplete"):
             await found(retrieval, "factuur")
@@ -80,9 +76,7 @@ async def test_it_is_complete_when_all_is_indexed_and_follows_what_changes(
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "leave" and "new" in ids)
 
 
-async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(service, store):
     put(store, 2, "invoice", None)
     put(store, 3, "leave", None)
     async with completed(service) as retrieval:
@@ -93,7 +87,7 @@ async def test_without_documents_it_is_complete_at_once_and_nothing_is_started(
         await finds(retrieval, "factuur", lambda ids: ids == ["late"])
 
 
-async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(service: Service) -> None:
+async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(service):
     await built(service)
     before = state_of(service)
     async with completed(service) as retrieval:
@@ -102,9 +96,7 @@ async def test_a_restart_with_the_same_documents_starts_and_writes_nothing(servi
     assert state_of(service) == before
 
 
-async def test_a_restart_with_other_documents_indexes_only_these(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_a_restart_with_other_documents_indexes_only_these(service, store):
     await built(service)
     put(store, 2, "new", LEAVE)
     async with completed(service) as retrieval:
@@ -114,9 +106,7 @@ async def test_a_restart_with_other_documents_indexes_only_these(
 
 @pytest.mark.parametrize("kind", ["fast", "fieldnorm", "idx", "pos", "store", "term", "json", "with"])
 @pytest.mark.parametrize("share", [None, 0, 0.5, 0.98])
-async def test_a_restart_with_a_file_that_is_gone_or_cut_off_builds_the_index_anew(
-    service: Service, kind: str, share: float | None
-) -> None:
+async def test_a_restart_with_a_file_that_is_gone_or_cut_off_builds_the_index_anew(service, kind, share):
     await built(service)
     for file in index_path(service.settings).glob(f"*{kind}"):
         content = file.read_bytes()
@@ -129,7 +119,7 @@ async def test_a_restart_with_a_file_that_is_gone_or_cut_off_builds_the_index_an
         await finds(retrieval, "facturen versturen", lambda ids: ids[0] == "invoice")
 
 
-async def test_a_byte_that_is_not_as_it_was_written_is_damage(service: Service) -> None:
+async def test_a_byte_that_is_not_as_it_was_written_is_damage(service):
     await built(service)
     (file,) = index_path(service.settings).glob("*.store")
     content = bytearray(file.read_bytes())
@@ -140,9 +130,7 @@ async def test_a_byte_that_is_not_as_it_was_written_is_damage(service: Service) 
         assert service.embedding.starts
 
 
-async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(service, store):
     await built(service)
     put(store, 2, "invoice", None)
     await built(service)
@@ -154,9 +142,7 @@ async def test_what_a_worker_had_not_committed_when_it_was_killed_is_no_damage(
         assert not service.embedding.starts
 
 
-async def test_an_index_built_in_other_pieces_is_built_anew(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_index_built_in_other_pieces_is_built_anew(service, monkeypatch):
     await built(service)
     monkeypatch.setattr(index_updates, "MAX_CHARACTERS", 64)
     monkeypatch.setattr(index_updates, "OVERLAP", 0)
@@ -166,7 +152,7 @@ async def test_an_index_built_in_other_pieces_is_built_anew(
         assert all(hit.end - hit.start <= 64 for hit in hits)
 
 
-async def test_a_deleted_index_is_built_anew(service: Service) -> None:
+async def test_a_deleted_index_is_built_anew(service):
     async with completed(service) as retrieval:
         shutil.rmtree(index_path(service.settings).parent)
         await until(lambda: len(service.embedding.embedded) == 2)
@@ -174,8 +160,8 @@ async def test_a_deleted_index_is_built_anew(service: Service) -> None:
 
 
 async def test_an_index_that_searches_cannot_read_is_opened_anew_and_if_damaged_built_anew(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    service, monkeypatch
+):
     async with completed(service) as retrieval:
         first = retrieval.index_updater.index
         retrieval.index_updater.request_reopen()
@@ -194,9 +180,7 @@ def _raise(*_: object) -> None:
     raise IndexFailed("index_damaged")
 
 
-async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
-    service: Service, store: DocumentStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_takes_nothing_away_and_is_tried_again(service, store, monkeypatch):
     async with completed(service) as retrieval:
 
         def fail(*_: object) -> None:
@@ -214,9 +198,7 @@ async def test_a_full_disk_takes_nothing_away_and_is_tried_again(
         await until(lambda: retrieval.index_updater.failure is None)  # the update ends after it is found
 
 
-async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_rest_as_it_is(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_rest_as_it_is(service, store):
     async with completed(service) as retrieval:
         service.embedding.failing, index = UNREACHABLE, retrieval.index_updater.index
         put(store, 2, "new", LEAVE)
@@ -227,9 +209,7 @@ async def test_a_document_that_cannot_be_embedded_is_tried_again_and_leaves_the_
         await finds(retrieval, "verlof", lambda ids: "new" in ids)
 
 
-async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
-    service: Service,
-) -> None:
+async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(service):
     service.failing = UNREACHABLE
     async with service.open() as retrieval:
         await until(retrieval.index_updater.first_update_done.is_set)
@@ -238,9 +218,7 @@ async def test_a_first_update_that_fails_settles_it_and_leaves_it_incomplete(
             await found(retrieval, "factuur")
 
 
-async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
-    store: DocumentStore, settings: Settings, embedder: Embedder
-) -> None:
+async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(store, settings, embedder):
     start, processes = asyncio.Event(), LocalEmbedding(embedder)
     start.set()
     updater = IndexUpdater(settings, store, processes, start, idle_seconds=0.1)
@@ -251,16 +229,14 @@ async def test_processes_with_nothing_to_do_end_and_come_back_when_there_is(
         assert processes.starts == 2
 
 
-async def test_a_second_worker_on_the_same_index_is_refused_in_one_line(service: Service) -> None:
+async def test_a_second_worker_on_the_same_index_is_refused_in_one_line(service):
     async with service.open():
         with pytest.raises(InvalidSettings, match="is in use by another worker"):
             async with service.open():
                 pass
 
 
-async def test_what_is_found_in_an_index_that_misses_a_document_says_so(
-    service: Service, store: DocumentStore
-) -> None:
+async def test_what_is_found_in_an_index_that_misses_a_document_says_so(service, store):
     async with completed(service) as retrieval:
         assert not (await retrieval.retriever.retrieve("factuur", "nl", 20)).is_outdated
         service.embedding.failing = UNREACHABLE
@@ -273,8 +249,8 @@ async def test_what_is_found_in_an_index_that_misses_a_document_says_so(
 
 
 async def test_a_document_without_text_is_no_context_however_much_its_title_is_like_the_question(
-    service: Service, store: DocumentStore
-) -> None:
+    service, store
+):
     empty = KnowledgeDocument("empty", "nl", "Hoe dien ik een declaratie in?", "", NOW)
     store.apply([DocumentChange("empty", empty, 0, 2, 2)], {0: 3})
     async with completed(service) as retrieval:
@@ -284,15 +260,15 @@ async def test_a_document_without_text_is_no_context_however_much_its_title_is_l
 
 
 @pytest.mark.parametrize("question", ["", "  \n"])
-async def test_a_question_that_says_nothing_finds_nothing(service: Service, question: str) -> None:
+async def test_a_question_that_says_nothing_finds_nothing(service, question):
     async with completed(service) as retrieval:
         found = await retrieval.retriever.retrieve(question, "nl", 20)
     assert (found.hits, found.is_sufficient) == ((), False)
 
 
 async def test_an_update_that_fails_in_a_way_that_nobody_thought_of_is_a_failure_like_others(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    service, monkeypatch
+):
     async with completed(service) as retrieval:
 
         def fail() -> bool:
@@ -304,5 +280,5 @@ async def test_an_update_that_fails_in_a_way_that_nobody_thought_of_is_a_failure
         await until(lambda: not retrieval.index_updater.is_outdated)
 
 
-def test_the_index_lies_beside_the_documents(service: Service) -> None:
+def test_the_index_lies_beside_the_documents(service):
     assert index_path(service.settings).parent.parent == service.settings.documents.store

@@ -14,7 +14,6 @@ from schemas import (
     DecodeError,
     EncodeError,
     KnowledgeDocument,
-    Record,
     Verdict,
     to_json,
 )
@@ -38,31 +37,31 @@ def refusal(value: bytes | None, codec: Codec = CODEC) -> DecodeError:
 
 
 @given(records)
-def test_a_record_comes_back_as_it_was(record: Record) -> None:
+def test_a_record_comes_back_as_it_was(record):
     assert CODEC.decode(CODEC.encode(record), type(record)) == record
 
 
 @given(records)
-def test_a_record_comes_back_from_json_as_it_was(record: Record) -> None:
+def test_a_record_comes_back_from_json_as_it_was(record):
     assert JSON_CODEC.decode(json.dumps(to_json(record)).encode(), type(record)) == record
 
 
-def test_a_value_starts_with_the_marker_and_the_fingerprint() -> None:
+def test_a_value_starts_with_the_marker_and_the_fingerprint():
     assert CODEC.encode(ANSWER).startswith(b"\xc3\x01" + current_schema(ChatbotAnswer).fingerprint)
 
 
-def test_times_are_kept_to_the_millisecond() -> None:
+def test_times_are_kept_to_the_millisecond():
     precise = replace(ANSWER, produced_at=datetime(2026, 3, 2, 9, 15, 0, 123_456, tzinfo=UTC))
     decoded = CODEC.decode(CODEC.encode(precise), ChatbotAnswer)
     assert decoded.produced_at == datetime(2026, 3, 2, 9, 15, 0, 123_000, tzinfo=UTC)
 
 
-def test_times_are_written_to_json_in_utc() -> None:
+def test_times_are_written_to_json_in_utc():
     elsewhere = datetime(2026, 3, 2, 10, 15, tzinfo=timezone(timedelta(hours=1)))
     assert to_json(replace(ANSWER, produced_at=elsewhere))["produced_at"] == "2026-03-02T09:15:00Z"
 
 
-def test_a_record_is_written_to_json_with_all_names_of_the_contract() -> None:
+def test_a_record_is_written_to_json_with_all_names_of_the_contract():
     written = to_json(ANSWER)
     assert written["context"] == [
         {"document_id": "d-1", "text": "Crediteren kan via Acties.", "title": "Creditnota", "score": 0.5}
@@ -70,7 +69,7 @@ def test_a_record_is_written_to_json_with_all_names_of_the_contract() -> None:
     assert (written["document_ids"], written["model"]) == (["d-1", "d-2"], None)
 
 
-def test_an_empty_answer_is_an_answer() -> None:
+def test_an_empty_answer_is_an_answer():
     empty = replace(ANSWER, question="", answer="")
     assert CODEC.decode(CODEC.encode(empty), ChatbotAnswer) == empty
 
@@ -92,12 +91,12 @@ def test_an_empty_answer_is_an_answer() -> None:
         (b'{"answer_id": "a-1"}', "json_not_accepted"),
     ],
 )
-def test_a_foreign_value_is_refused_with_its_code(value: bytes | None, code: str) -> None:
+def test_a_foreign_value_is_refused_with_its_code(value, code):
     error = refusal(value)
     assert (error.code, error.stage) == (code, "decode")
 
 
-def test_a_record_of_another_kind_is_refused() -> None:
+def test_a_record_of_another_kind_is_refused():
     document = KnowledgeDocument("d-1", "nl", "Titel", "Tekst", datetime(2026, 3, 2, tzinfo=UTC))
     assert refusal(CODEC.encode(document)).code == "wrong_record"
 
@@ -118,13 +117,13 @@ def test_a_record_of_another_kind_is_refused() -> None:
         ({"produced_at": datetime(9999, 12, 31, tzinfo=UTC)}, "produced_at"),
     ],
 )
-def test_a_value_that_breaks_a_rule_is_refused_with_the_field(change: dict[str, object], field: str) -> None:
+def test_a_value_that_breaks_a_rule_is_refused_with_the_field(change, field):
     error = refusal(CODEC.encode(replace(ANSWER, **change)))  # type: ignore[arg-type]
     assert (error.code, error.stage) == ("invalid_record", "validate")
     assert error.detail.startswith(f"{field}: ")
 
 
-def test_an_older_writer_s_record_is_read_with_the_defaults_of_today() -> None:
+def test_an_older_writer_s_record_is_read_with_the_defaults_of_today():
     schema = json.loads(current_schema(ChatbotAnswer).text)
     schema["fields"] = [field for field in schema["fields"] if field["name"] not in ("metadata", "model")]
     older = read_schema(json.dumps(schema), ChatbotAnswer)
@@ -138,7 +137,7 @@ def test_an_older_writer_s_record_is_read_with_the_defaults_of_today() -> None:
     )
 
 
-def test_a_newer_writer_s_field_is_passed_over() -> None:
+def test_a_newer_writer_s_field_is_passed_over():
     schema = json.loads(current_schema(ChatbotAnswer).text)
     schema["fields"].append({"name": "tone", "type": "string", "default": ""})
     newer = read_schema(json.dumps(schema), ChatbotAnswer)
@@ -146,18 +145,18 @@ def test_a_newer_writer_s_field_is_passed_over() -> None:
     assert from_plain(read_values(value, 0, newer), ChatbotAnswer) == ANSWER
 
 
-def test_a_record_that_does_not_fit_its_schema_is_an_error_without_its_texts() -> None:
+def test_a_record_that_does_not_fit_its_schema_is_an_error_without_its_texts():
     with pytest.raises(EncodeError) as caught:
         CODEC.encode(replace(ANSWER, language=7))  # type: ignore[arg-type]
     assert str(caught.value) == "truthgate.ChatbotAnswer cannot be encoded (ValueError)"
 
 
-def test_a_lone_surrogate_cannot_be_encoded() -> None:
+def test_a_lone_surrogate_cannot_be_encoded():
     with pytest.raises(EncodeError):
         CODEC.encode(replace(ANSWER, answer="secret \ud800"))
 
 
-def test_the_error_keeps_code_and_stage_across_processes() -> None:
+def test_the_error_keeps_code_and_stage_across_processes():
     error = DecodeError("invalid_record", "answer_id: is missing", "validate")
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.code, copy.detail, copy.stage, str(copy)) == (
@@ -168,13 +167,13 @@ def test_the_error_keeps_code_and_stage_across_processes() -> None:
     )
 
 
-def test_a_verdict_with_a_decision_of_tomorrow_is_read() -> None:
+def test_a_verdict_with_a_decision_of_tomorrow_is_read():
     verdict = any_verdict(decision="ask_the_user")
     assert CODEC.decode(CODEC.encode(verdict), Verdict).decision == "ask_the_user"
 
 
 @pytest.mark.parametrize("url", ["registry:8081", "ftp://registry", "http://", "kafka"])
-def test_an_address_that_is_none_is_refused_at_once(url: str) -> None:
+def test_an_address_that_is_none_is_refused_at_once(url):
     with pytest.raises(ValueError, match="http://host:8081"):
         Codec(url)
 
@@ -190,7 +189,7 @@ async def _look_up(codec: Codec, values: list[bytes]) -> None:
             await codec.lookup(value)
 
 
-async def test_refusals_of_a_whole_batch_are_kept_however_many_came_before() -> None:
+async def test_refusals_of_a_whole_batch_are_kept_however_many_came_before():
     codec = Codec(REGISTRY)
     await _look_up(codec, [_made_up(number) for number in range(MAX_REFUSALS - 100)])
     batch = [_made_up(10_000 + number) for number in range(BATCH)]
@@ -201,13 +200,13 @@ async def test_refusals_of_a_whole_batch_are_kept_however_many_came_before() -> 
     assert not codec.needs_lookup(_made_up(MAX_REFUSALS - 101))
 
 
-async def test_a_refusal_that_was_forgotten_since_the_lookup_is_still_a_bad_value() -> None:
+async def test_a_refusal_that_was_forgotten_since_the_lookup_is_still_a_bad_value():
     codec = Codec(REGISTRY)
     await _look_up(codec, [_made_up(number) for number in range(MAX_REFUSALS + 1)])
     assert refusal(_made_up(0), codec).code == "unknown_schema_id"
 
 
-def test_what_a_codec_reads_has_a_name_that_the_settings_change() -> None:
+def test_what_a_codec_reads_has_a_name_that_the_settings_change():
     codecs = (Codec(), Codec(json_input=True), Codec(REGISTRY), Codec(REGISTRY, json_input=True))
     assert len({codec.reader_id for codec in codecs}) == len(codecs)
     assert Codec().reader_id == CODEC.reader_id
@@ -217,9 +216,7 @@ def test_what_a_codec_reads_has_a_name_that_the_settings_change() -> None:
     ("value", "setting"),
     [(b'{"answer_id": "a-1"}', "encoding.json_input"), (b"\0\0\0\0\1abc", "encoding.schema_registry_url")],
 )
-def test_a_format_that_is_switched_off_is_refused_with_the_setting_that_switches_it_on(
-    value: bytes, setting: str
-) -> None:
+def test_a_format_that_is_switched_off_is_refused_with_the_setting_that_switches_it_on(value, setting):
     with pytest.raises(DecodeError) as caught:
         Codec().decode(value, ChatbotAnswer)
     assert setting in caught.value.detail

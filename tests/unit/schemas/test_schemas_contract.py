@@ -85,7 +85,7 @@ def python_type(schema: Any) -> Any:
 
 
 @every_record
-def test_a_schema_has_its_record_s_name(record_type: type[Record]) -> None:
+def test_a_schema_has_its_record_s_name(record_type):
     assert (schema_of(record_type)["namespace"], schema_of(record_type)["name"]) == (
         "truthgate",
         record_type.__name__,
@@ -94,14 +94,14 @@ def test_a_schema_has_its_record_s_name(record_type: type[Record]) -> None:
 
 
 @every_record
-def test_every_record_and_field_of_a_schema_is_described(record_type: type[Record]) -> None:
+def test_every_record_and_field_of_a_schema_is_described(record_type):
     for record in records_in(schema_of(record_type)):
         assert record["doc"]
         assert [field["name"] for field in record["fields"] if not field.get("doc")] == []
 
 
 @every_record
-def test_optional_fields_default_to_null(record_type: type[Record]) -> None:
+def test_optional_fields_default_to_null(record_type):
     for record in records_in(schema_of(record_type)):
         for field in record["fields"]:
             if isinstance(field["type"], list):
@@ -110,7 +110,7 @@ def test_optional_fields_default_to_null(record_type: type[Record]) -> None:
 
 
 @every_record
-def test_the_dataclass_has_the_fields_of_the_schema_with_their_types(record_type: type[Record]) -> None:
+def test_the_dataclass_has_the_fields_of_the_schema_with_their_types(record_type):
     for record in records_in(schema_of(record_type)):
         dataclass = NESTED.get(record["name"], record_type)
         assert typing.get_type_hints(dataclass) == {
@@ -119,7 +119,7 @@ def test_the_dataclass_has_the_fields_of_the_schema_with_their_types(record_type
 
 
 @every_record
-def test_what_the_dataclass_may_leave_out_the_schema_may_too(record_type: type[Record]) -> None:
+def test_what_the_dataclass_may_leave_out_the_schema_may_too(record_type):
     for record in records_in(schema_of(record_type)):
         defaults = {field["name"] for field in record["fields"] if "default" in field}
         for field in dataclasses.fields(NESTED.get(record["name"], record_type)):
@@ -150,35 +150,33 @@ def changed(record_type: type[Record], change: str) -> str:
 
 @every_record
 @pytest.mark.parametrize("change", ["new field without default", "type narrowed", "renamed"])
-def test_the_check_refuses_a_change_that_breaks_reading_old_data(
-    record_type: type[Record], change: str
-) -> None:
+def test_the_check_refuses_a_change_that_breaks_reading_old_data(record_type, change):
     assert incompatibilities(reader=changed(record_type, change), writer=current_schema(record_type).text)
 
 
 @pytest.mark.parametrize(
     "record_type", [ChatbotAnswer, KnowledgeDocument, Review, Verdict, RateWindow, RateAlert, Pause]
 )
-def test_the_check_refuses_an_optional_field_made_required(record_type: type[Record]) -> None:
+def test_the_check_refuses_an_optional_field_made_required(record_type):
     broken = changed(record_type, "optional made required")
     assert incompatibilities(reader=broken, writer=current_schema(record_type).text)
 
 
 @every_record
 @pytest.mark.parametrize("change", ["new field with default", "field removed"])
-def test_the_check_lets_a_compatible_change_pass(record_type: type[Record], change: str) -> None:
+def test_the_check_lets_a_compatible_change_pass(record_type, change):
     assert (
         incompatibilities(reader=changed(record_type, change), writer=current_schema(record_type).text) == ()
     )
 
 
-def test_every_schema_is_known_by_its_own_fingerprint() -> None:
+def test_every_schema_is_known_by_its_own_fingerprint():
     distinct = {schema.name for schema in schemas_by_fingerprint().values()}
     assert distinct == {current_schema(kind).name for kind in RECORD_TYPES}
 
 
 @every_record
-def test_no_schema_file_is_left_aside(record_type: type[Record]) -> None:
+def test_no_schema_file_is_left_aside(record_type):
     shipped = {file.name for file in files("schemas").iterdir() if file.name.endswith(".avsc")}
     assert len(shipped) == len(RECORD_TYPES)
     assert any(

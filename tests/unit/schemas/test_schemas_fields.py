@@ -37,11 +37,11 @@ def refusal(**fields: object) -> str:
         ("contexts", "context"),
     ],
 )
-def test_a_slip_is_refused_with_the_field_that_is_meant(slip: str, meant: str) -> None:
+def test_a_slip_is_refused_with_the_field_that_is_meant(slip, meant):
     assert refusal(**{slip: []}) == f"{slip}: is no field; did you mean {meant}?"
 
 
-def test_a_slip_within_a_passage_is_named_where_it_stands() -> None:
+def test_a_slip_within_a_passage_is_named_where_it_stands():
     told = "context[1].documentId: is no field; did you mean document_id?; context[1].document_id: is missing"
     assert refusal(context=[PASSAGE, {"documentId": "d-1", "text": "Klik."}]) == told
 
@@ -61,7 +61,7 @@ def test_a_slip_within_a_passage_is_named_where_it_stands() -> None:
         "x" * 10_000,
     ],
 )
-def test_a_name_of_the_sender_s_own_is_ignored_and_told_to_who_asks(own: str) -> None:
+def test_a_name_of_the_sender_s_own_is_ignored_and_told_to_who_asks(own):
     value = json.dumps(ANSWER | {own: 1, "context": [PASSAGE | {own: 1}], "metadata": {"document_id": "x"}})
     told: list[str] = []
     record = from_json(value.encode(), ChatbotAnswer, ChatbotAnswer, told.append)
@@ -69,12 +69,12 @@ def test_a_name_of_the_sender_s_own_is_ignored_and_told_to_who_asks(own: str) ->
     assert told == [own, f"context[0].{own}"]
 
 
-def test_a_field_that_is_there_is_not_what_another_means() -> None:
+def test_a_field_that_is_there_is_not_what_another_means():
     value = json.dumps(ANSWER | {"document_id": "x", "document_ids": ["d-1"]})
     assert from_json(value.encode(), ChatbotAnswer, ChatbotAnswer).document_ids == ("d-1",)
 
 
-def test_a_slip_in_a_document_is_refused_too() -> None:
+def test_a_slip_in_a_document_is_refused_too():
     value = {
         "document_id": "d",
         "langauge": "nl",
@@ -86,6 +86,6 @@ def test_a_slip_in_a_document_is_refused_too() -> None:
         Codec(json_input=True).decode(json.dumps(value).encode(), KnowledgeDocument)
 
 
-def test_a_type_of_another_s_format_is_not_looked_at() -> None:
+def test_a_type_of_another_s_format_is_not_looked_at():
     value = json.dumps(ANSWER | {"document_id": "x"})
     assert from_json(value.encode(), ChatbotAnswer).document_ids == ()

@@ -23,12 +23,12 @@ def _outcome(verdict: Verdict) -> VerdictOutcome:
 
 
 @given(verdicts)
-def test_it_has_the_values_of_the_whole_verdict(verdict: Verdict) -> None:
+def test_it_has_the_values_of_the_whole_verdict(verdict):
     assert CODEC.decode_projection(CODEC.encode(verdict), VERDICT_OUTCOME) == _outcome(verdict)
 
 
 @given(verdicts)
-def test_it_is_read_from_the_wire_format_of_a_registry_too(verdict: Verdict) -> None:
+def test_it_is_read_from_the_wire_format_of_a_registry_too(verdict):
     codec = Codec(f"http://{NOBODY}")
     codec._fetched[7] = current_schema(Verdict)
     value = write_record(verdict, CONFLUENT + (7).to_bytes(4, "big"))
@@ -36,7 +36,7 @@ def test_it_is_read_from_the_wire_format_of_a_registry_too(verdict: Verdict) -> 
 
 
 @given(verdicts, st.data())
-def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict: Verdict, data: st.DataObject) -> None:
+def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict, data):
     value = bytearray(CODEC.encode(verdict))
     for _ in range(data.draw(st.integers(1, 4))):
         value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
@@ -47,7 +47,7 @@ def test_a_damaged_verdict_gives_an_outcome_or_a_refusal(verdict: Verdict, data:
 
 
 @given(verdicts, st.data())
-def test_a_verdict_cut_short_is_refused(verdict: Verdict, data: st.DataObject) -> None:
+def test_a_verdict_cut_short_is_refused(verdict, data):
     value = CODEC.encode(verdict)
     with pytest.raises(DecodeError):
         CODEC.decode_projection(value[: data.draw(st.integers(0, len(value) - 1))], VERDICT_OUTCOME)
@@ -64,12 +64,12 @@ def test_a_verdict_cut_short_is_refused(verdict: Verdict, data: st.DataObject) -
         (b"\xc3\x01" + bytes(8), "unknown_fingerprint"),
     ],
 )
-def test_what_is_no_verdict_is_refused_with_a_code(value: bytes | None, code: str) -> None:
+def test_what_is_no_verdict_is_refused_with_a_code(value, code):
     with pytest.raises(DecodeError) as caught:
         CODEC.decode_projection(value, VERDICT_OUTCOME)
     assert caught.value.code == code
 
 
-def test_every_released_verdict_has_the_fields() -> None:
+def test_every_released_verdict_has_the_fields():
     for schema in released_schemas(Verdict).values():
         assert set(NAMES) <= {field["name"] for field in schema.parsed["fields"]}

@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from fastavro import parse_schema, schemaless_reader
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 from hypothesis import given
 
-from schemas import ChatbotAnswer, Codec, DecodeError, Record, Verdict
+from schemas import ChatbotAnswer, Codec, DecodeError, Verdict
 from schemas.admission import incompatibilities
 from schemas.catalogue import (
     RECORD_TYPES,
@@ -66,7 +65,7 @@ def _without_docs(schema: Any) -> Any:
 
 
 @every_record
-def test_what_we_write_is_the_newest_release(record_type: type[Record]) -> None:
+def test_what_we_write_is_the_newest_release(record_type):
     """The fingerprint says nothing of the defaults that a reader fills in, so these are compared too."""
     newest = list(released_schemas(record_type).values())[-1]
     assert newest.fingerprint == current_schema(record_type).fingerprint
@@ -75,25 +74,23 @@ def test_what_we_write_is_the_newest_release(record_type: type[Record]) -> None:
     )
 
 
-def test_every_released_file_is_of_one_of_the_records() -> None:
+def test_every_released_file_is_of_one_of_the_records():
     assert len(RELEASED) == sum(len(released_schemas(record_type)) for record_type in RECORD_TYPES)
 
 
 @every_record
-def test_every_release_and_the_current_schema_read_what_every_other_wrote(record_type: type[Record]) -> None:
+def test_every_release_and_the_current_schema_read_what_every_other_wrote(record_type):
     """New readers meet old records, and old readers new ones, also across several releases."""
     assert _unreadable([*released_schemas(record_type).values(), current_schema(record_type)]) == []
 
 
 @every_record
-def test_a_field_with_a_default_may_come_and_go_and_one_without_may_not(record_type: type[Record]) -> None:
+def test_a_field_with_a_default_may_come_and_go_and_one_without_may_not(record_type):
     assert _unreadable([EARLIER[record_type], current_schema(record_type), LATER[record_type]]) == []
     assert len(_unreadable([current_schema(record_type), later_schema(record_type)])) == 1
 
 
-def test_releases_are_in_the_order_of_their_numbers_and_those_without_the_record_are_left_out(
-    tmp_path: Path,
-) -> None:
+def test_releases_are_in_the_order_of_their_numbers_and_those_without_the_record_are_left_out(tmp_path):
     for release in ("0.10.0", "0.9.0", "1.0.0"):
         (tmp_path / release).mkdir()
     for release, schema in (("0.9.0", EARLIER[Verdict]), ("0.10.0", current_schema(Verdict))):
@@ -104,7 +101,7 @@ def test_releases_are_in_the_order_of_their_numbers_and_those_without_the_record
 
 
 @given(records)
-def test_a_consumer_with_the_released_schemas_alone_reads_every_record(record: Record) -> None:
+def test_a_consumer_with_the_released_schemas_alone_reads_every_record(record):
     value = CODEC.encode(record)
     writer = RELEASED[value[2:HEADER]]
     whole = adapter(type(record)).dump_python(record)
@@ -137,7 +134,7 @@ SEVERAL._shipped = schemas_by_fingerprint() | {
 
 
 @given(records)
-def test_we_read_what_an_earlier_release_wrote_with_the_defaults_of_today(record: Record) -> None:
+def test_we_read_what_an_earlier_release_wrote_with_the_defaults_of_today(record):
     earlier = EARLIER[type(record)]
     read = SEVERAL.decode(written_with(earlier, record), type(record))
     fields = json.loads(current_schema(type(record)).text)["fields"]
@@ -147,18 +144,18 @@ def test_we_read_what_an_earlier_release_wrote_with_the_defaults_of_today(record
 
 
 @given(records)
-def test_we_read_what_a_later_release_wrote_without_what_it_added(record: Record) -> None:
+def test_we_read_what_a_later_release_wrote_without_what_it_added(record):
     later = LATER[type(record)]
     assert SEVERAL.decode(written_with(later, record, added="new"), type(record)) == record
 
 
-def test_what_a_release_wrote_that_we_do_not_have_is_refused() -> None:
+def test_what_a_release_wrote_that_we_do_not_have_is_refused():
     with pytest.raises(DecodeError, match="no schema has the fingerprint"):
         CODEC.decode(written_with(LATER[ChatbotAnswer], ANSWER, added="new"), ChatbotAnswer)
 
 
 @given(verdicts)
-def test_rates_read_the_verdicts_of_every_release(verdict: Verdict) -> None:
+def test_rates_read_the_verdicts_of_every_release(verdict):
     for release in (*released_schemas(Verdict).values(), EARLIER[Verdict], LATER[Verdict]):
         outcome = SEVERAL.decode_projection(written_with(release, verdict, added="new"), VERDICT_OUTCOME)
         assert (outcome.verdict_id, outcome.decision) == (verdict.verdict_id, verdict.decision)

@@ -45,7 +45,7 @@ async def refusal(codec: Codec, value: bytes = VALUE) -> str:
     return caught.value.code
 
 
-async def test_what_a_later_release_wrote_is_read_with_the_schema_that_it_published() -> None:
+async def test_what_a_later_release_wrote_is_read_with_the_schema_that_it_published():
     store = Store(LATER)
     codec = Codec(store=store)
     assert codec.needs_lookup(VALUE)
@@ -54,13 +54,13 @@ async def test_what_a_later_release_wrote_is_read_with_the_schema_that_it_publis
     assert store.asked == [LATER.fingerprint], "it is remembered"
 
 
-async def test_what_is_shipped_is_never_looked_up() -> None:
+async def test_what_is_shipped_is_never_looked_up():
     store = Store()
     assert await read(Codec(store=store), Codec().encode(ANSWER)) == ANSWER
     assert store.asked == []
 
 
-async def test_a_schema_that_is_not_there_is_asked_for_again_after_a_while() -> None:
+async def test_a_schema_that_is_not_there_is_asked_for_again_after_a_while():
     store, now = Store(), 0.0
     codec = Codec(store=store, clock=lambda: now)
     assert [await refusal(codec), await refusal(codec)] == ["unknown_fingerprint"] * 2
@@ -70,20 +70,20 @@ async def test_a_schema_that_is_not_there_is_asked_for_again_after_a_while() -> 
     assert await read(codec) == ANSWER
 
 
-async def test_a_schema_under_another_s_fingerprint_is_not_used() -> None:
+async def test_a_schema_under_another_s_fingerprint_is_not_used():
     store = Store()
     store.texts[LATER.fingerprint] = current_schema(ChatbotAnswer).text
     assert await refusal(Codec(store=store)) == "unknown_fingerprint"
 
 
 @pytest.mark.parametrize("text", ["", "{", '"string"', "[]", '{"type": "record", "name": "Foreign"}'])
-async def test_what_is_no_schema_of_ours_is_refused(text: str) -> None:
+async def test_what_is_no_schema_of_ours_is_refused(text):
     store = Store()
     store.texts[LATER.fingerprint] = text
     assert await refusal(Codec(store=store)) in {"incompatible_schema", "unknown_fingerprint"}
 
 
-async def test_a_later_schema_that_ours_cannot_be_read_from_is_refused_as_that() -> None:
+async def test_a_later_schema_that_ours_cannot_be_read_from_is_refused_as_that():
     schema = later_schema(ChatbotAnswer)
     broken = schema.text.replace('"name": "answer_id"', '"name": "other_id"')
     store = Store()
@@ -91,7 +91,7 @@ async def test_a_later_schema_that_ours_cannot_be_read_from_is_refused_as_that()
     assert await refusal(Codec(store=store)) == "incompatible_schema"
 
 
-async def test_a_store_that_does_not_answer_is_no_fault_of_the_value() -> None:
+async def test_a_store_that_does_not_answer_is_no_fault_of_the_value():
     store = Store(LATER, away=True)
     codec = Codec(store=store)
     with pytest.raises(RegistryUnreachable):
@@ -101,7 +101,7 @@ async def test_a_store_that_does_not_answer_is_no_fault_of_the_value() -> None:
 
 
 @pytest.mark.parametrize("value", [None, b"", b"\xc3\x01", b"\xc3\x01\x00", b"{}", b"\0\0\0\0\1"])
-async def test_what_has_no_fingerprint_is_not_looked_up(value: bytes | None) -> None:
+async def test_what_has_no_fingerprint_is_not_looked_up(value):
     store = Store()
     codec = Codec(store=store)
     assert not codec.needs_lookup(value)
@@ -109,7 +109,7 @@ async def test_what_has_no_fingerprint_is_not_looked_up(value: bytes | None) -> 
     assert store.asked == []
 
 
-async def test_the_schemas_that_are_written_are_published_before() -> None:
+async def test_the_schemas_that_are_written_are_published_before():
     store = Store()
     await Codec(store=store).prepare(Pause)
     assert store.texts == {current_schema(Pause).fingerprint: current_schema(Pause).text}

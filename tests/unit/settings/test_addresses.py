@@ -22,7 +22,7 @@ from streams.settings.settings_base import redact_credentials
         ("[::1]:9093,[fe80::1%eth0]", [("::1", 9093), ("fe80::1%eth0", 9092)]),
     ],
 )
-def test_servers_are_hosts_with_or_without_a_port(servers: str, hosts: list[tuple[str, int]]) -> None:
+def test_servers_are_hosts_with_or_without_a_port(servers, hosts):
     settings = KafkaSettings(bootstrap_servers=servers)
     found = collect_hosts(settings.bootstrap_servers)
     assert sorted((host, port) for host, port, _ in found) == sorted(hosts)
@@ -34,19 +34,19 @@ def test_servers_are_hosts_with_or_without_a_port(servers: str, hosts: list[tupl
      "[::1]9092", "[a]:1", "[]:1", "kafka://a:9092", "a:1/x", "u@a:1", "a:\u0661",
      "a..b:9092", ".a:1", ".", f"{'x' * 64}.org:1"],
 )  # fmt: skip
-def test_other_servers_are_refused(servers: str) -> None:
+def test_other_servers_are_refused(servers):
     with pytest.raises(ValidationError, match="should be host:port"):
         KafkaSettings(bootstrap_servers=servers)
 
 
 @pytest.mark.parametrize("servers", ["", " ", " , "])
-def test_that_no_server_is_named_is_reported_as_that(servers: str) -> None:
+def test_that_no_server_is_named_is_reported_as_that(servers):
     with pytest.raises(ValidationError, match="is empty; set at least one host:port"):
         KafkaSettings(bootstrap_servers=servers)
 
 
 @given(st.text(alphabet="a1:[]., %@/-", max_size=12))
-def test_servers_that_are_accepted_are_read_without_an_error(servers: str) -> None:
+def test_servers_that_are_accepted_are_read_without_an_error(servers):
     try:
         settings = KafkaSettings(bootstrap_servers=servers)
     except ValidationError:
@@ -54,7 +54,7 @@ def test_servers_that_are_accepted_are_read_without_an_error(servers: str) -> No
     assert all(0 < port < 65536 for _, port, _ in collect_hosts(settings.bootstrap_servers))
 
 
-def test_faust_gets_ipv6_in_brackets() -> None:
+def test_faust_gets_ipv6_in_brackets():
     assert faust_broker_urls(KafkaSettings(bootstrap_servers="[::1]:9093")) == ["kafka://[::1]:9093"]
 
 
@@ -62,7 +62,7 @@ def test_faust_gets_ipv6_in_brackets() -> None:
     "url",
     ["http://registry:8081", "https://registry", "https://user:p%40ss@registry.example.org:443/path", "http://[::1]:1"],
 )  # fmt: skip
-def test_a_registry_has_an_http_url_with_a_host(url: str) -> None:
+def test_a_registry_has_an_http_url_with_a_host(url):
     assert EncodingSettings(schema_registry_url=url).schema_registry_url == url
     SchemaRegistry(url, timeout=1)
 
@@ -72,18 +72,18 @@ def test_a_registry_has_an_http_url_with_a_host(url: str) -> None:
     ["ftp://x", "registry:8081", "http://", "http:registry", "http://a:abc", "http://a:0", "http://a:65536",
      "http://a b", "http://[::1", "http://[x]", "/path", " ", "http://a..b:80", f"http://{'x' * 64}"],
 )  # fmt: skip
-def test_other_urls_of_a_registry_are_refused(url: str) -> None:
+def test_other_urls_of_a_registry_are_refused(url):
     with pytest.raises(ValidationError, match="should be an http or https URL"):
         EncodingSettings(schema_registry_url=url)
 
 
-def test_an_empty_url_is_none() -> None:
+def test_an_empty_url_is_none():
     assert not EncodingSettings(schema_registry_url="").schema_registry_url
 
 
 @given(st.text(alphabet="htps:/[]a1.@%? ", max_size=16).map("http://".__add__))
 @example("http://a%2g")
-def test_urls_that_are_accepted_make_a_registry(url: str) -> None:
+def test_urls_that_are_accepted_make_a_registry(url):
     try:
         settings = EncodingSettings(schema_registry_url=url)
     except ValidationError:
@@ -94,12 +94,12 @@ def test_urls_that_are_accepted_make_a_registry(url: str) -> None:
 @pytest.mark.parametrize(
     "host", ["", "0.0.0.0", "::", "::1", "localhost", "b\u00fccher.example", "example.org.", "x" * 63]
 )
-def test_a_worker_listens_on_an_address_or_a_name(host: str) -> None:
+def test_a_worker_listens_on_an_address_or_a_name(host):
     assert WebSettings(host=host).host == host
 
 
 @pytest.mark.parametrize("host", ["nonsense..host", ".", ".a", "x" * 64, "[::1]", "a:80", "http://a", "a b"])
-def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host: str) -> None:
+def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host):
     with pytest.raises(ValidationError, match="IP address or a host name"):
         WebSettings(host=host)
 
@@ -118,5 +118,5 @@ def test_what_cannot_be_looked_up_is_nothing_to_listen_on(host: str) -> None:
         ("nl_core_news_sm?", "nl_core_news_sm?"),
     ],
 )
-def test_an_address_is_shown_without_user_password_and_query(url: str, shown: str) -> None:
+def test_an_address_is_shown_without_user_password_and_query(url, shown):
     assert redact_credentials(url) == shown

@@ -14,13 +14,11 @@ SMALL = "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__"
 WHOLE = {"BASE_URL": "http://vllm/v1", "MODEL": "gpt-small"}
 
 
-def test_nobody_is_asked_unless_named() -> None:
+def test_nobody_is_asked_unless_named():
     assert Settings().judges == JudgeSettings(endpoints={})
 
 
-def test_a_key_in_the_environment_joins_what_a_file_says(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_key_in_the_environment_joins_what_a_file_says(monkeypatch, tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text('[judges.endpoints.small]\nbase_url = "http://vllm/v1"\nmodel = "gpt-small"\n', "utf-8")
     monkeypatch.setenv(f"{SMALL}API_KEY", SECRET)
@@ -52,9 +50,7 @@ def test_a_key_in_the_environment_joins_what_a_file_says(
         ({"MODLE": "x"}, "SMALL__MODLE is not a setting of truthgate"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
-    monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], complaint: str
-) -> None:
+def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(monkeypatch, changes, complaint):
     for name, value in {**WHOLE, **changes}.items():
         monkeypatch.setenv(SMALL + name, value)
     with pytest.raises(InvalidSettings) as raised:
@@ -64,23 +60,23 @@ def test_what_cannot_be_asked_is_refused_in_one_line_without_its_secrets(
     assert SECRET not in str(raised.value)
 
 
-def test_an_endpoint_without_a_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_without_a_model_is_refused(monkeypatch):
     monkeypatch.setenv(f"{SMALL}BASE_URL", "http://vllm/v1")
     with pytest.raises(InvalidSettings, match=r"^judges\.endpoints\.small\.model: is missing$"):
         load_settings()
 
 
 @pytest.mark.parametrize("name", ["Small", "a b", "", "-", "a__b", "x" * 41, "é"])
-def test_a_name_is_one_that_variables_and_labels_can_hold(name: str) -> None:
+def test_a_name_is_one_that_variables_and_labels_can_hold(name):
     with pytest.raises(ValidationError):
         JudgeSettings.model_validate({"endpoints": {name: _lower(WHOLE)}})
 
 
-def test_an_empty_key_is_none() -> None:
+def test_an_empty_key_is_none():
     assert EndpointSettings.model_validate({**_lower(WHOLE), "api_key": ""}).api_key is None
 
 
-def test_tokens_cost_by_the_million_and_nothing_is_known_without_prices() -> None:
+def test_tokens_cost_by_the_million_and_nothing_is_known_without_prices():
     priced = EndpointSettings.model_validate({**_lower(WHOLE), "prices": [2, 8]})
     assert priced.cost(500_000, 250_000) == pytest.approx(3)
     assert EndpointSettings.model_validate(_lower(WHOLE)).cost(1, 1) is None
@@ -100,7 +96,7 @@ def _with_examples(folder: Path, examples: Path) -> Path:
     return config
 
 
-def test_a_chain_shows_the_examples_of_a_file(tmp_path: Path) -> None:
+def test_a_chain_shows_the_examples_of_a_file(tmp_path):
     examples = tmp_path / "examples.jsonl"
     examples.write_text(
         '{"question": "q", "reference": "r", "answer": "a", "label": "FALSE", "score": 1}\n', "utf-8"
@@ -117,9 +113,7 @@ def test_a_chain_shows_the_examples_of_a_file(tmp_path: Path) -> None:
         (b'{"question": "hunter2-hunter2"}', "line 1: reference: Field required"),
     ],
 )
-def test_examples_that_cannot_be_shown_are_refused_in_one_line_that_quotes_none(
-    tmp_path: Path, content: bytes | None, complaint: str
-) -> None:
+def test_examples_that_cannot_be_shown_are_refused_in_one_line_that_quotes_none(tmp_path, content, complaint):
     examples = tmp_path / "examples.jsonl"
     if content is not None:
         examples.write_bytes(content)
@@ -135,21 +129,19 @@ GUIDE = (Path(__file__).parents[3] / "docs" / "second-opinion.md").read_text("ut
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_guide_shows_settings() -> None:
+def test_the_guide_shows_settings():
     assert len(EXAMPLES) == 2
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_judges_of_the_guide_can_be_asked(example: str, tmp_path: Path) -> None:
+def test_judges_of_the_guide_can_be_asked(example, tmp_path):
     file = tmp_path / "truthgate.toml"
     file.write_text(example, "utf-8")
     judges = load_settings(file).judges
     assert {name for link in judges.effective_chain for name in link.judges} == set(judges.endpoints)
 
 
-def test_a_key_in_the_environment_is_that_of_an_endpoint_in_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_in_the_environment_is_that_of_an_endpoint_in_the_file(tmp_path, monkeypatch):
     (name,) = re.findall(r"TRUTHGATE_JUDGES__ENDPOINTS__\w+__API_KEY", GUIDE)
     monkeypatch.setenv(name, "sk-1")
     file = tmp_path / "truthgate.toml"

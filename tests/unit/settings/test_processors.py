@@ -1,7 +1,6 @@
 """A container is given processors by its cgroup, and the worker starts no more processes than that."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -32,25 +31,19 @@ def _large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
         ({}, MACHINE),
     ],
 )
-def test_what_the_cgroup_allows_counts_and_part_of_one_is_one(
-    files: dict[str, str], expected: int, tmp_path: Path
-) -> None:
+def test_what_the_cgroup_allows_counts_and_part_of_one_is_one(files, expected, tmp_path):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
     assert usable_processors(tmp_path) == expected
 
 
-def test_where_the_system_states_no_affinity_all_there_are_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_system_states_no_affinity_all_there_are_count(tmp_path, monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
     assert usable_processors(tmp_path) == 7
 
 
-def test_as_many_scoring_processes_are_started_as_processors_can_be_used(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_as_many_scoring_processes_are_started_as_processors_can_be_used(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3}, raising=False)
     assert ScoringSettings().processes <= 2

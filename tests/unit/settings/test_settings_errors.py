@@ -138,15 +138,13 @@ def complaint(config: Path | None = None) -> str:
         ),
     ],
 )
-def test_a_wrong_variable_is_named_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, parts: str
-) -> None:
+def test_a_wrong_variable_is_named_with_the_reason(monkeypatch, variable, value, parts):
     monkeypatch.setenv(f"TRUTHGATE_{variable}", value)
     message = complaint()
     assert [part for part in parts.split(" … ") if part not in message] == []
 
 
-def test_a_variable_is_known_in_lower_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_is_known_in_lower_case(monkeypatch):
     monkeypatch.setenv("truthgate_web__port", "abc")
     assert "WEB__PORT: " in complaint()
 
@@ -188,13 +186,13 @@ def test_a_variable_is_known_in_lower_case(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_a_misspelt_key_within_an_entry_is_named_where_it_stands_and_what_follows_from_it_is_not(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str
-) -> None:
+    monkeypatch, variable, value, told
+):
     monkeypatch.setenv(variable, value)
     assert complaint() == told
 
 
-def test_choices_are_known_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choices_are_known_in_any_case(monkeypatch):
     chosen = {
         "TRUTHGATE_LOG__LEVEL": "INFO",
         "TRUTHGATE_KAFKA__SECURITY_PROTOCOL": "ssl",
@@ -230,26 +228,24 @@ def test_choices_are_known_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
         ("HEALTH__STALL_TIMEOUT_SECONDS", ["inf"]),
     ],
 )
-def test_a_number_that_no_client_or_timer_can_use_is_refused(
-    monkeypatch: pytest.MonkeyPatch, variable: str, values: list[str]
-) -> None:
+def test_a_number_that_no_client_or_timer_can_use_is_refused(monkeypatch, variable, values):
     for value in values:
         monkeypatch.setenv(f"TRUTHGATE_{variable}", value)
         assert complaint().startswith(f"TRUTHGATE_{variable}: ")
 
 
 @pytest.mark.parametrize("threshold", ["nan", "inf", "-inf"])
-def test_a_threshold_is_a_number_of_the_scale(monkeypatch: pytest.MonkeyPatch, threshold: str) -> None:
+def test_a_threshold_is_a_number_of_the_scale(monkeypatch, threshold):
     monkeypatch.setenv("TRUTHGATE_POLICY__AUTO_SEND_AT", threshold)
     assert "needs 1 <= block_below < auto_send_at <= 5" in complaint()
 
 
-def test_the_overrides_of_the_policy_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_overrides_of_the_policy_can_be_a_variable(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", '[{"language": "nl", "auto_send_at": 4.6}]')
     assert load_settings().policy.overrides == (Override(language="nl", auto_send_at=4.6),)
 
 
-def test_who_is_asked_about_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_asked_about_can_be_a_variable(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_POLICY__ASK", '["middle_score"]')
     monkeypatch.setenv("TRUTHGATE_POLICY__ASK_NEVER", "[]")
     policy = load_settings().policy
@@ -269,14 +265,12 @@ def test_who_is_asked_about_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -
         ('[{"language": "nl", "send_at": 4.6}]', "send_at"),
     ],
 )
-def test_wrong_overrides_in_a_variable_are_named(
-    monkeypatch: pytest.MonkeyPatch, value: str, part: str
-) -> None:
+def test_wrong_overrides_in_a_variable_are_named(monkeypatch, value, part):
     monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", value)
     assert part in complaint()
 
 
-def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch):
     monkeypatch.setenv(
         "TRUTHGATE_ALERTS__THRESHOLDS",
         '[{"name": "binary-nl", "message_type": "binary", "language": "nl", '
@@ -286,7 +280,7 @@ def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch: pytest.MonkeyPa
     assert (threshold.name, threshold.message_type, threshold.window_seconds) == ("binary-nl", "binary", 60)
 
 
-def test_windows_and_thresholds_can_be_in_the_file(tmp_path: Path) -> None:
+def test_windows_and_thresholds_can_be_in_the_file(tmp_path):
     path = tmp_path / "truthgate.toml"
     path.write_text(
         """
@@ -309,7 +303,7 @@ def test_windows_and_thresholds_can_be_in_the_file(tmp_path: Path) -> None:
     assert [threshold.window_seconds for threshold in settings.alerts.thresholds] == [7200]
 
 
-def test_the_shipped_threshold_follows_the_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shipped_threshold_follows_the_windows(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 600}, {"size_seconds": 60}]')
     (threshold,) = load_settings().alerts.thresholds
     assert (threshold.name, threshold.window_seconds, threshold.rate) == ("hallucination-rate", 600, 0.2)
@@ -317,18 +311,14 @@ def test_the_shipped_threshold_follows_the_windows(monkeypatch: pytest.MonkeyPat
     assert load_settings().alerts == Settings().alerts
 
 
-def test_a_threshold_of_ones_own_on_a_window_that_is_not_there_is_refused_as_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_threshold_of_ones_own_on_a_window_that_is_not_there_is_refused_as_before(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 600}]')
     mine = '[{"name": "mine", "window_seconds": 3600, "rate": 0.1}]'
     monkeypatch.setenv("TRUTHGATE_ALERTS__THRESHOLDS", mine)
     assert "window 3600 of threshold mine is not a size in rates.windows (600)" in complaint()
 
 
-def test_all_that_is_wrong_is_named_at_once_in_a_line_each(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_all_that_is_wrong_is_named_at_once_in_a_line_each(monkeypatch, tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text("[kafka]\ntopic_prefx = 'a'\n[web]\nport = 'abc'\n")
     given = {"LOG__LEVEL": "loud", "KAKFA": "x", "WBE__PORT": "1", "RATES__WINDOWS": "[{", "JUDGES": "{"}
@@ -348,7 +338,7 @@ def test_all_that_is_wrong_is_named_at_once_in_a_line_each(
     ]
 
 
-def test_a_list_that_lacks_its_wrong_entry_is_not_called_too_short(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_lacks_its_wrong_entry_is_not_called_too_short(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_RATES__WINDOWS", '[{"size_seconds": 60, "hop_seconds": 120}]')
     assert complaint() == (
         "rates.windows.0: hop_seconds should be at most size_seconds, "
@@ -356,9 +346,7 @@ def test_a_list_that_lacks_its_wrong_entry_is_not_called_too_short(monkeypatch: 
     )
 
 
-def test_what_is_not_wrong_can_be_read_beside_what_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_not_wrong_can_be_read_beside_what_is(monkeypatch, tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text("[web]\nport = 'abc'\nhost = '::1'\n[log]\nlevel = 'debug'\n")
     monkeypatch.setenv("TRUTHGATE_WEB__PAGE", "off")
@@ -382,7 +370,7 @@ def test_what_is_not_wrong_can_be_read_beside_what_is(
         "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL",
     ],
 )
-def test_a_value_that_may_be_a_secret_is_never_shown(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_a_value_that_may_be_a_secret_is_never_shown(monkeypatch, variable):
     monkeypatch.setenv(variable, SECRET)
     assert SECRET not in complaint()
 
@@ -398,15 +386,13 @@ def test_a_value_that_may_be_a_secret_is_never_shown(monkeypatch: pytest.MonkeyP
         ("TRUTHGATE_WEB_PORT_6066_TCP_ADDR", "10.0.0.7"),
     ],
 )
-def test_variables_that_are_not_settings_but_belong_there_are_let_be(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
+def test_variables_that_are_not_settings_but_belong_there_are_let_be(monkeypatch, variable, value):
     """The last four are what Kubernetes puts into every pod beside a Service called truthgate."""
     monkeypatch.setenv(variable, value)
     assert load_settings() == Settings()
 
 
-def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_environment_wins_over_the_file(monkeypatch, tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text('[web]\nport = 7000\nhost = "::1"\n[log]\nlevel = "debug"\n')
     monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")
@@ -414,7 +400,7 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch, tmp
     assert (settings.web.port, settings.web.host, settings.log.level) == (7001, "::1", "debug")
 
 
-def test_a_file_chosen_for_one_load_does_not_stay_for_the_next(tmp_path: Path) -> None:
+def test_a_file_chosen_for_one_load_does_not_stay_for_the_next(tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text("[web]\nport = 7000\n")
     assert load_settings(config).web.port == 7000
@@ -431,21 +417,19 @@ def test_a_file_chosen_for_one_load_does_not_stay_for_the_next(tmp_path: Path) -
         ("web = 3\n", ["web: "]),
     ],
 )
-def test_a_wrong_file_is_named_with_the_setting_or_the_line(
-    tmp_path: Path, content: str, parts: list[str]
-) -> None:
+def test_a_wrong_file_is_named_with_the_setting_or_the_line(tmp_path, content, parts):
     config = tmp_path / "truthgate.toml"
     config.write_text(content)
     message = complaint(config)
     assert [part for part in parts if part not in message] == []
 
 
-def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("TRUTHGATE_CONFIG", str(tmp_path / "none.toml"))
     assert "none.toml cannot be read: No such file" in complaint()
 
 
-def test_a_file_of_bytes_is_refused_as_not_toml(tmp_path: Path) -> None:
+def test_a_file_of_bytes_is_refused_as_not_toml(tmp_path):
     config = tmp_path / "bytes.toml"
     config.write_bytes(b"\xff\xfe\x00")
     assert "is not TOML" in complaint(config)
@@ -463,17 +447,13 @@ def test_a_file_of_bytes_is_refused_as_not_toml(tmp_path: Path) -> None:
         ("OTEL_SERVICE_NAME", "\udcff"),
     ],
 )
-def test_a_variable_that_is_no_text_is_refused_before_answers_fail_of_it(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
+def test_a_variable_that_is_no_text_is_refused_before_answers_fail_of_it(monkeypatch, variable, value):
     """Verdicts name the policy, clients the worker, metrics the service: no such record could be written."""
     monkeypatch.setenv(variable, value)
     assert complaint() == f"{variable} contains bytes that are not UTF-8, or half of a surrogate pair"
 
 
-def test_characters_beyond_the_first_plane_are_text_however_they_are_written(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_characters_beyond_the_first_plane_are_text_however_they_are_written(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_POLICY__VERSION", "\U0001f600")
     monkeypatch.setenv("TRUTHGATE_SCORING__PIPELINES", '{"nl": "\\ud83d\\ude00"}')
     settings = load_settings()

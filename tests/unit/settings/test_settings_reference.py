@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,18 +22,18 @@ def _named(name: str) -> Setting:
     return found
 
 
-def test_the_page_is_what_the_model_says() -> None:
+def test_the_page_is_what_the_model_says():
     assert PAGE.read_text(encoding="utf-8") == render(ALL), "run `python -m docs.generate`"
 
 
-def test_every_setting_in_force_is_described_once_and_no_other_is() -> None:
+def test_every_setting_in_force_is_described_once_and_no_other_is():
     names = [setting.name for setting in ALL]
     assert len(set(names)) == len(names)
     whole = {name for name in names if ANY_ENTRY not in name and ANY_KEY not in name}
     assert {each.name for each in effective_settings()} == whole
 
 
-def test_every_setting_says_in_words_what_it_is_for() -> None:
+def test_every_setting_says_in_words_what_it_is_for():
     assert [setting.name for setting in ALL if len(setting.description) < 5 or setting.type == "table"] == []
     assert [setting.name for setting in ALL if "None" in setting.type or "<" in setting.type] == []
 
@@ -53,20 +52,18 @@ def test_every_setting_says_in_words_what_it_is_for() -> None:
         ("telemetry.otlp_headers", "table of secrets", "{}", "TRUTHGATE_TELEMETRY__OTLP_HEADERS"),
     ],
 )
-def test_type_default_and_variable_are_those_of_the_model(
-    name: str, kind: str, default: str | None, variable: str | None
-) -> None:
+def test_type_default_and_variable_are_those_of_the_model(name, kind, default, variable):
     found = _named(name)
     assert (found.type, found.default, found.variable) == (kind, default, variable)
 
 
-def test_the_sample_file_changes_nothing(tmp_path: Path) -> None:
+def test_the_sample_file_changes_nothing(tmp_path):
     path = tmp_path / "truthgate.toml"
     path.write_text(sample(ALL), encoding="utf-8")
     assert load_settings(path) == Settings()
 
 
-def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path: Path) -> None:
+def test_the_sample_file_with_its_marks_taken_away_is_what_is_shipped(tmp_path):
     text = re.sub(r"^#\w+ = .+  # unset$", "", sample(ALL), flags=re.MULTILINE)
     text = re.sub(r"^#(\w+ = .+)$", r"\1", text, flags=re.MULTILINE)
     # Entries of lists and tables of one's own choice have no defaults of their own.
@@ -84,7 +81,7 @@ def _uncommented(text: str) -> str:
     return re.sub(r"^#(?! )", "", text, flags=re.MULTILINE)
 
 
-def test_the_sample_file_with_every_mark_taken_away_is_toml_with_every_setting() -> None:
+def test_the_sample_file_with_every_mark_taken_away_is_toml_with_every_setting():
     tables = tomllib.loads(_uncommented(sample(ALL)))
     assert set(tables["judges"]["endpoints"]["name"]) > {"base_url", "model", "api_key"}
     assert set(tables["judges"]["chain"][0]) > {"method", "judges"}
@@ -99,7 +96,7 @@ def test_the_sample_file_with_every_mark_taken_away_is_toml_with_every_setting()
     assert [name for name in lacking if not name.startswith("alerts.thresholds[]")] == []
 
 
-def test_each_line_and_table_of_the_sample_file_alone_is_toml() -> None:
+def test_each_line_and_table_of_the_sample_file_alone_is_toml():
     text = sample(ALL)
     for block in text.split("\n\n"):
         tomllib.loads(text.replace(block, _uncommented(block)))
@@ -128,7 +125,7 @@ def _secrets_set(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         yield variable
 
 
-def test_no_secret_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_ever_shown(monkeypatch):
     assert len(SECRETS) >= 5
     variables = set(_secrets_set(monkeypatch))
     message = effective_settings()
@@ -139,18 +136,14 @@ def test_no_secret_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-def test_a_secret_from_a_file_is_reported_with_the_variable_that_names_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_secret_from_a_file_is_reported_with_the_variable_that_names_it(monkeypatch, tmp_path):
     (tmp_path / "password").write_text("hunter2")
     monkeypatch.setenv("TRUTHGATE_KAFKA__SASL_PASSWORD_FILE", str(tmp_path / "password"))
     (message,) = (each for each in effective_settings() if each.name == "kafka.sasl_password")
     assert (message.value, message.origin) == ('"***"', "TRUTHGATE_KAFKA__SASL_PASSWORD_FILE")
 
 
-def test_each_setting_is_reported_with_the_variable_or_file_that_it_comes_from(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_each_setting_is_reported_with_the_variable_or_file_that_it_comes_from(monkeypatch, tmp_path):
     path = tmp_path / "truthgate.toml"
     path.write_text('[web]\nport = 7000\nhost = "::1"\n[policy]\npause = true\n', encoding="utf-8")
     monkeypatch.setenv("TRUTHGATE_WEB__PORT", "7001")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ _NUMBERS = [
 
 
 @pytest.mark.parametrize(("section", "name", "annotation"), _NUMBERS)
-def test_a_duration_or_a_size_states_its_unit(section: str, name: str, annotation: str) -> None:
+def test_a_duration_or_a_size_states_its_unit(section, name, annotation):
     if annotation == "Seconds":
         assert name.endswith("_seconds"), section
     elif _NEEDS_UNIT.search(name):
@@ -45,22 +44,20 @@ def test_a_duration_or_a_size_states_its_unit(section: str, name: str, annotatio
         ("TRUTHGATE_TOPICS__RETENTION_HOURS", "TRUTHGATE_TOPICS__RETENTION_DAYS?"),
     ],
 )
-def test_who_leaves_the_unit_out_is_reported_the_whole_name(
-    former: str, hint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_leaves_the_unit_out_is_reported_the_whole_name(former, hint, monkeypatch):
     monkeypatch.setenv(former, "1")
     with pytest.raises(InvalidSettings, match=re.escape(f"did you mean {hint}")):
         load_settings()
 
 
-def test_who_misspells_a_name_in_a_file_is_reported_the_one_for_a_file(tmp_path: Path) -> None:
+def test_who_misspells_a_name_in_a_file_is_reported_the_one_for_a_file(tmp_path):
     config = tmp_path / "truthgate.toml"
     config.write_text("[policy]\nblok_below = 1\n")
     with pytest.raises(InvalidSettings, match=re.escape("did you mean policy.block_below?")):
         load_settings(config)
 
 
-def test_a_name_that_is_like_no_other_of_its_section_gives_no_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_like_no_other_of_its_section_gives_no_hint(monkeypatch):
     monkeypatch.setenv("TRUTHGATE_SCORING__PREPARED", "1")
     with pytest.raises(InvalidSettings) as refused:
         load_settings()

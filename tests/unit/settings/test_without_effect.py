@@ -107,9 +107,7 @@ ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
         ),
     ],
 )
-def test_what_changes_nothing_is_reported_with_what_it_depends_on(
-    sections: Mapping[str, Mapping[str, Any]], message: list[str]
-) -> None:
+def test_what_changes_nothing_is_reported_with_what_it_depends_on(sections, message):
     assert _unused(sections) == message
 
 
@@ -128,10 +126,10 @@ def test_what_changes_nothing_is_reported_with_what_it_depends_on(
         {"telemetry": {"sampling_ratio": 1}, "translation": {"timeout_seconds": 10}},
     ],
 )
-def test_what_works_or_is_the_default_is_not_reported(sections: Mapping[str, Mapping[str, Any]]) -> None:
+def test_what_works_or_is_the_default_is_not_reported(sections):
     assert _unused(sections) == []
 
 
-def test_an_endpoint_in_a_variable_of_the_sdk_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_in_a_variable_of_the_sdk_counts(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317")
     assert _unused({"telemetry": {"sampling_ratio": 0.5}}) == []

@@ -19,25 +19,25 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "bin"
 
 
-def test_what_is_on_the_path_is_used(bare: Path) -> None:
+def test_what_is_on_the_path_is_used(bare):
     program = bare / "promtool"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert debian_tool("promtool") == program
 
 
-def test_without_apt_a_test_is_skipped_and_says_why(bare: Path) -> None:
+def test_without_apt_a_test_is_skipped_and_says_why(bare):
     with pytest.raises(pytest.skip.Exception, match="promtool is not on PATH, and there is no apt"):
         debian_tool("promtool")
 
 
-def test_without_apt_a_test_fails_on_ci(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_apt_a_test_fails_on_ci(bare, monkeypatch):
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="no apt"):
         debian_tool("promtool")
 
 
-def test_what_cannot_be_fetched_fails_and_leaves_nothing(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_fetched_fails_and_leaves_nothing(bare, monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise NotFetched("apt-get failed: no network")
 

@@ -21,26 +21,24 @@ MANY = [mutant("a/x.py", line, number) for line in range(1, 11) for number in ra
 FEW = [mutant("b/y.py", 1, number) for number in range(3)]
 
 
-def test_each_room_has_its_share_and_each_line_one_before_any_has_two() -> None:
+def test_each_room_has_its_share_and_each_line_one_before_any_has_two():
     chosen = choose([*MANY, *FEW], 13, seed=1)
     assert sorted(each.room for each in chosen) == ["a"] * 10 + ["b"] * 3
     assert len({each.line for each in chosen if each.room == "a"}) == 10
 
 
-def test_a_seed_fixes_the_sample() -> None:
+def test_a_seed_fixes_the_sample():
     assert choose(MANY, 7, seed=3) == choose(reversed(MANY), 7, seed=3)
     assert choose(MANY, 7, seed=3) != choose(MANY, 7, seed=4)
     assert len(choose(FEW, 200, seed=1)) == 3
 
 
-def test_only_lines_that_were_touched_are_kept() -> None:
+def test_only_lines_that_were_touched_are_kept():
     assert {each.line for each in touched(MANY, {"a/x.py": {2, 3, 99}})} == {2, 3}
     assert touched(MANY, {"b/y.py": {2}}) == []
 
 
-def test_a_mutant_tells_its_line_and_what_it_makes_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mutant_tells_its_line_and_what_it_makes_of_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[tool.mutmut]\nsource_paths = ['room']\n")
     (tmp_path / "room").mkdir()
@@ -56,7 +54,7 @@ def test_a_mutant_tells_its_line_and_what_it_makes_of_it(
     ]
 
 
-def test_the_tests_of_a_module_are_those_that_import_it_or_what_uses_it_in_its_room() -> None:
+def test_the_tests_of_a_module_are_those_that_import_it_or_what_uses_it_in_its_room():
     watermark = unit_tests_of(ROOT, ["streams.rates.watermark"])
     assert "tests/unit/rates/test_watermark.py" in watermark
     assert "tests/unit/rates/test_rates_restore.py" in watermark, "it counts, by what uses watermarks"
@@ -70,7 +68,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *named, *words], cwd=folder, check=True, capture_output=True)
 
 
-def test_changed_lines_are_those_since_another_commit_committed_or_not(tmp_path: Path) -> None:
+def test_changed_lines_are_those_since_another_commit_committed_or_not(tmp_path):
     git(tmp_path, "init", "--initial-branch=main")
     code = tmp_path / "room"
     code.mkdir()
@@ -91,7 +89,7 @@ def test_changed_lines_are_those_since_another_commit_committed_or_not(tmp_path:
     assert changed_lines(tmp_path, ["elsewhere"]) == {}
 
 
-def test_on_main_without_tags_the_last_commit_and_what_is_not_committed_count(tmp_path: Path) -> None:
+def test_on_main_without_tags_the_last_commit_and_what_is_not_committed_count(tmp_path):
     git(tmp_path, "init", "--initial-branch=main")
     code = tmp_path / "room"
     code.mkdir()
@@ -108,6 +106,6 @@ def test_on_main_without_tags_the_last_commit_and_what_is_not_committed_count(tm
 
 
 @pytest.mark.parametrize("path", ["streams/nowhere.py", "streams/nowhere", "tests/unit"])
-def test_a_path_with_no_code_of_ours_is_refused(path: str) -> None:
+def test_a_path_with_no_code_of_ours_is_refused(path):
     with pytest.raises(NotOurs, match=path):
         files_of([path])

@@ -56,7 +56,7 @@ class Log:
         self._write(logging.makeLogRecord({"name": "streams.own", "msg": {"event": event, **fields}}))
 
 
-def test_a_broker_that_is_gone_is_one_line_per_interval_whoever_meets_it() -> None:
+def test_a_broker_that_is_gone_is_one_line_per_interval_whoever_meets_it():
     log = Log()
     for _ in range(50):
         log.library("aiokafka", "Unable connect to node with id %s: %s", 1, ConnectionRefusedError())
@@ -70,7 +70,7 @@ def test_a_broker_that_is_gone_is_one_line_per_interval_whoever_meets_it() -> No
     assert log.lines[2:] == [("Unable to update metadata from [1]", 0)]
 
 
-def test_another_failure_is_not_lost_among_them() -> None:
+def test_another_failure_is_not_lost_among_them():
     log = Log()
     log.library("aiokafka", "Unable to update metadata from %s", [1])
     refused = TopicAuthorizationFailedError("answers")
@@ -79,7 +79,7 @@ def test_another_failure_is_not_lost_among_them() -> None:
     assert len(log.lines) == 3
 
 
-def test_a_quiet_interval_ends_without_a_line_and_the_next_line_is_written_at_once() -> None:
+def test_a_quiet_interval_ends_without_a_line_and_the_next_line_is_written_at_once():
     log = Log()
     log.library("faust", "one")
     log.timers.fire()
@@ -87,7 +87,7 @@ def test_a_quiet_interval_ends_without_a_line_and_the_next_line_is_written_at_on
     assert log.lines == [("one", None)] * 2
 
 
-def test_exporters_get_one_line_a_minute_and_kafka_one_each_ten_seconds() -> None:
+def test_exporters_get_one_line_a_minute_and_kafka_one_each_ten_seconds():
     log = Log()
     log.library("opentelemetry.exporter", "away")
     log.library("opentelemetry.sdk", "away, too")
@@ -96,7 +96,7 @@ def test_exporters_get_one_line_a_minute_and_kafka_one_each_ten_seconds() -> Non
     assert [seconds for seconds, _ in log.timers.waiting] == [60, 60, 10]
 
 
-def test_bad_records_are_counted_by_error_and_what_an_operator_did_is_always_written() -> None:
+def test_bad_records_are_counted_by_error_and_what_an_operator_did_is_always_written():
     log = Log()
     for offset in range(5_000):
         log.own("dead_letter", stage="decode", error_type="NotAvro", offset=offset)
@@ -123,7 +123,7 @@ for offset in range(5_000):
 """
 
 
-def test_a_process_that_ends_writes_what_it_left_out() -> None:
+def test_a_process_that_ends_writes_what_it_left_out():
     done = subprocess.run([sys.executable, "-c", _BURST], capture_output=True, timeout=60, check=True)
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert [(line["event"], line.get("left_out")) for line in lines] == [

@@ -118,7 +118,7 @@ def _run(program: str, *arguments: str) -> list[str]:
     return done.stderr.decode().splitlines()
 
 
-def test_every_line_is_one_json_object_with_time_level_and_name() -> None:
+def test_every_line_is_one_json_object_with_time_level_and_name():
     lines = [json.loads(line) for line in run("info")]
     for line in lines:
         assert datetime.fromisoformat(line["timestamp"]).utcoffset() is not None
@@ -137,14 +137,12 @@ def test_every_line_is_one_json_object_with_time_level_and_name() -> None:
         ("error", ["failed", "failed"]),
     ],
 )
-def test_the_level_counts_for_all_and_everyday_lines_of_libraries_stay_out(
-    level: str, events: list[str]
-) -> None:
+def test_the_level_counts_for_all_and_everyday_lines_of_libraries_stay_out(level, events):
     assert [json.loads(line)["event"] for line in run(level)] == events
 
 
 @pytest.mark.parametrize("form", ["json", "console"])
-def test_a_traceback_names_the_failure_and_shows_no_variables(form: str) -> None:
+def test_a_traceback_names_the_failure_and_shows_no_variables(form):
     output = "\n".join(run("debug", form))
     assert output.count("LookupError: code 7") == 1  # ours; a library's may quote what it was given
     assert len(re.findall(r"LookupError(?!\()", output)) == 2  # from Python 3.13 on beside the line of code
@@ -153,7 +151,7 @@ def test_a_traceback_names_the_failure_and_shows_no_variables(form: str) -> None
 
 
 @pytest.mark.parametrize(("form", "is_json"), [("auto", True), ("console", False)])
-def test_no_line_of_a_library_says_what_customers_write(form: str, is_json: bool) -> None:
+def test_no_line_of_a_library_says_what_customers_write(form, is_json):
     lines = _run(_LIBRARIES, form, SECRET)
     assert all(line.startswith("{") for line in lines) is is_json  # auto, and no terminal
     output = "\n".join(lines)
@@ -169,7 +167,7 @@ def test_no_line_of_a_library_says_what_customers_write(form: str, is_json: bool
         assert kept in output, kept
 
 
-def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it() -> None:
+def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it():
     lines = [json.loads(line) for line in _run(_TRACED)]
     traces = {line["event"]: (line.get("trace_id"), line.get("span_id")) for line in lines}
     inside = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -177,7 +175,7 @@ def test_a_line_names_the_trace_that_it_belongs_to_whoever_writes_it() -> None:
 
 
 @pytest.mark.parametrize(("form", "is_json"), [("auto", False), ("json", True)])
-def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form: str, is_json: bool) -> None:
+def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form, is_json):
     ours, terminal = pty.openpty()
     program = [sys.executable, "-c", _PROGRAM, "info", form, SECRET]
     with subprocess.Popen(program, stderr=terminal) as process:
@@ -192,9 +190,7 @@ def test_a_terminal_gets_readable_lines_unless_the_settings_say_otherwise(form: 
 @pytest.mark.parametrize(
     "library", ["httpcore.http11", "httpcore2.http11", "httpx", "httpx2", "urllib3.connectionpool"]
 )
-def test_no_url_of_a_client_is_logged_at_any_level(
-    library: str, worker_log: pytest.LogCaptureFixture
-) -> None:
+def test_no_url_of_a_client_is_logged_at_any_level(library, worker_log):
     for level in (logging.DEBUG, logging.INFO):
         logging.getLogger(library).log(level, "GET %s", f"/translate?q={SECRET}")
     assert SECRET not in worker_log.text
@@ -224,7 +220,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("line", HARMLESS)
-def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line: tuple[str, ...]) -> None:
+def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line):
     assert not FalseAlarmFilter(logging.INFO).filter(_record(*line))
     record = _record(*line)
     assert FalseAlarmFilter(logging.DEBUG).filter(record)
@@ -245,7 +241,7 @@ def test_what_every_rebalance_and_first_start_says_is_for_debugging_alone(line: 
         ("somebody.else", "Heartbeat failed for group %s because it is rebalancing", "gate"),
     ],
 )
-def test_what_does_not_mend_itself_stays_an_error(line: tuple[str, ...]) -> None:
+def test_what_does_not_mend_itself_stays_an_error(line):
     record = _record(*line)
     assert FalseAlarmFilter(logging.INFO).filter(record)
     assert record.levelno == logging.ERROR
@@ -255,7 +251,7 @@ def test_what_does_not_mend_itself_stays_an_error(line: tuple[str, ...]) -> None
     ("error", "reported"),
     [(TimeoutError(), "TimeoutError"), (OSError("refused"), "refused"), ("as it is", "as it is")],
 )
-def test_an_error_without_a_text_is_reported_by_its_type(error: object, reported: str) -> None:
+def test_an_error_without_a_text_is_reported_by_its_type(error, reported):
     message = "Unable connect to node with id %s: %s"
     record = logging.LogRecord("aiokafka", logging.ERROR, "", 1, message, (1, error), None)
     assert PrivacyFilter().filter(record)
@@ -263,7 +259,7 @@ def test_an_error_without_a_text_is_reported_by_its_type(error: object, reported
 
 
 @pytest.mark.parametrize(("error", "written"), [(KafkaConnectionError(), False), (ValueError(), True)])
-def test_only_aiokafkas_own_abandoned_futures_are_left_out(error: Exception, written: bool) -> None:
+def test_only_aiokafkas_own_abandoned_futures_are_left_out(error, written):
     record = _record("asyncio", "Future exception was never retrieved\nfuture: <Future finished>")
     record.exc_info = (type(error), error, None)
     assert FalseAlarmFilter(logging.DEBUG).filter(record) is written

@@ -54,9 +54,7 @@ def _by(monkeypatch: pytest.MonkeyPatch, protocol: str, timeout_seconds: float) 
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-async def test_spans_and_events_arrive_with_headers_and_resource(
-    protocol: str, collector: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_spans_and_events_arrive_with_headers_and_resource(protocol, collector, monkeypatch):
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
     before = get_tracer_provider()
     headers = {"Authorization": SecretStr("Bearer abc")}
@@ -75,9 +73,7 @@ async def test_spans_and_events_arrive_with_headers_and_resource(
     assert get_tracer_provider() is before
 
 
-async def test_the_sdks_own_variables_count_for_what_is_left_open(
-    collector: OtlpReceiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_sdks_own_variables_count_for_what_is_left_open(collector, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.http)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
     monkeypatch.setenv("OTEL_SERVICE_NAME", "gate-of-the-test")
@@ -93,9 +89,7 @@ async def test_the_sdks_own_variables_count_for_what_is_left_open(
         ({"otlp_endpoint": f"http://{NOBODY}"}, {"OTEL_SDK_DISABLED": "true"}),
     ],
 )
-async def test_without_an_endpoint_or_a_share_nothing_is_traced(
-    telemetry: dict[str, Any], variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_an_endpoint_or_a_share_nothing_is_traced(telemetry, variables, monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     async with open_tracing(_settings(**telemetry)) as opened:
@@ -103,9 +97,7 @@ async def test_without_an_endpoint_or_a_share_nothing_is_traced(
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-async def test_a_collector_that_never_answers_delays_no_span_and_the_end_by_little(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_collector_that_never_answers_delays_no_span_and_the_end_by_little(protocol, monkeypatch):
     monkeypatch.setattr(tracing, "_END_SECONDS", 0.5)
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "512")
     with hanging_collector() as endpoint:
@@ -129,12 +121,7 @@ def _exporting() -> list[str]:
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-def test_a_collector_that_refuses_is_one_line(
-    protocol: str,
-    capsys: pytest.CaptureFixture[str],
-    worker_log: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_collector_that_refuses_is_one_line(protocol, capsys, worker_log, monkeypatch):
     _by(monkeypatch, protocol, 0.1)
     exporter = span_exporter(TelemetrySettings(otlp_endpoint=f"http://{NOBODY}"))
     for _ in range(3):
@@ -155,8 +142,8 @@ class _Refusing(BaseHTTPRequestHandler):
 
 @pytest.mark.parametrize(("protocol", "why"), [("http", "HTTP 401"), ("grpc", "UNAVAILABLE, ")])
 def test_a_collector_that_refuses_is_reported_with_its_address_and_why_and_with_nothing_that_it_says(
-    protocol: str, why: str, worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    protocol, why, worker_log, monkeypatch
+):
     _by(monkeypatch, protocol, 3)
     with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
         answering = threading.Thread(target=server.serve_forever)
@@ -174,9 +161,7 @@ def test_a_collector_that_refuses_is_reported_with_its_address_and_why_and_with_
     assert "secret" not in str(message)
 
 
-def test_a_host_that_is_not_known_is_reported_as_that(
-    worker_log: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_that_is_not_known_is_reported_as_that(worker_log, monkeypatch):
     _by(monkeypatch, "http", 2)
     exporter = span_exporter(TelemetrySettings(otlp_endpoint="http://nowhere.invalid:4318"))
     exporter.export(())
@@ -185,7 +170,7 @@ def test_a_host_that_is_not_known_is_reported_as_that(
     assert message["reason"].startswith(("gaierror (", "EAI_"))
 
 
-def test_a_failing_exporter_is_reported_of_when_that_changes(worker_log: pytest.LogCaptureFixture) -> None:
+def test_a_failing_exporter_is_reported_of_when_that_changes(worker_log):
     results = iter(["FAILURE", "FAILURE", "SUCCESS", "SUCCESS", "FAILURE"])
     exporter = ReportingExporter(
         SimpleNamespace(export=lambda _: SpanExportResult[next(results)], name="x"), "traces", ""
@@ -200,7 +185,7 @@ def test_a_failing_exporter_is_reported_of_when_that_changes(worker_log: pytest.
     assert exporter.name == "x"
 
 
-def test_an_exporter_that_raises_is_reported_of_too(worker_log: pytest.LogCaptureFixture) -> None:
+def test_an_exporter_that_raises_is_reported_of_too(worker_log):
     exporter = ReportingExporter(SimpleNamespace(), "traces", "")
     for _ in range(2):
         with pytest.raises(AttributeError):
@@ -217,9 +202,7 @@ def test_an_exporter_that_raises_is_reported_of_too(worker_log: pytest.LogCaptur
         ("https://otlp.example.com/otlp", "http"),
     ],
 )
-def test_an_address_states_the_protocol_unless_the_sdks_variable_does(
-    endpoint: str, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_states_the_protocol_unless_the_sdks_variable_does(endpoint, module, monkeypatch):
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_PROTOCOL", raising=False)
     for named, expected in ((None, module), ("grpc", "grpc"), ("http/protobuf", "http")):
         if named:
@@ -239,9 +222,7 @@ def test_an_address_states_the_protocol_unless_the_sdks_variable_does(
         ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "-1"),
     ],
 )
-async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
-    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(variable, value, monkeypatch):
     monkeypatch.setenv(variable, value)
     with pytest.raises(InvalidSettings, match=rf"^telemetry: .*{variable}\)$"):
         async with open_tracing(_settings(otlp_endpoint=f"http://{NOBODY}")):
@@ -249,14 +230,14 @@ async def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 
 
 @pytest.mark.parametrize("text", ["no key 'a\nsecret' here", 'no key "secret" here', "no key 'it's secret'"])
-def test_a_refusal_is_one_line_without_values(text: str) -> None:
+def test_a_refusal_is_one_line_without_values(text):
     with pytest.raises(InvalidSettings, match="no key \\.\\.\\.") as caught, otel_setup_errors():
         raise ValueError(text)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_refusal_without_words_states_its_kind() -> None:
+def test_a_refusal_without_words_states_its_kind():
     with pytest.raises(InvalidSettings, match="KeyError"), otel_setup_errors():
         raise KeyError
 
@@ -264,7 +245,7 @@ def test_a_refusal_without_words_states_its_kind() -> None:
 @pytest.mark.parametrize(
     "value", ["secret\n", "sec\r\nX-Other: ret", "sec\x00ret", "sec\tret", " secret", "sécret"]
 )
-def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_reported(value: str) -> None:
+def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_reported(value):
     with pytest.raises(ValidationError, match="otlp_headers") as caught:
         TelemetrySettings(otlp_headers={"authorization": SecretStr(value)})
     (problem,) = caught.value.errors(include_input=False)
@@ -274,12 +255,12 @@ def test_a_header_that_cannot_be_sent_is_refused_and_its_value_not_reported(valu
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a:b", "a\nb", "é"])
-def test_a_name_of_a_header_that_cannot_be_sent_is_refused(name: str) -> None:
+def test_a_name_of_a_header_that_cannot_be_sent_is_refused(name):
     with pytest.raises(ValidationError, match="characters that HTTP header names must not contain"):
         TelemetrySettings(otlp_headers={name: SecretStr("x")})
 
 
 @pytest.mark.parametrize("value", ["", "x", "Bearer a.b-c_d~e+f/g==", "Basic dXNlcjpwYXNz"])
-def test_usual_headers_are_accepted(value: str) -> None:
+def test_usual_headers_are_accepted(value):
     headers = TelemetrySettings(otlp_headers={"X-Scope-OrgID": SecretStr(value)}).otlp_headers
     assert headers["X-Scope-OrgID"].get_secret_value() == value

@@ -11,7 +11,7 @@ TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 VALID = f"00-{TRACE}-{SPAN}-01".encode()
 
 
-def test_a_valid_context_is_continued_with_its_state() -> None:
+def test_a_valid_context_is_continued_with_its_state():
     context = extract_context((("traceparent", VALID), ("tracestate", b"a=1,b=2"), ("other", b"x")))
     assert context is not None
     found = get_current_span(context).get_span_context()
@@ -37,16 +37,14 @@ def test_a_valid_context_is_continued_with_its_state() -> None:
         (("tracestate", b"a=1"),),
     ],
 )
-def test_what_is_not_exactly_one_valid_parent_is_none(headers: tuple[tuple[str, bytes], ...]) -> None:
+def test_what_is_not_exactly_one_valid_parent_is_none(headers):
     assert extract_context(headers) is None
 
 
 @pytest.mark.parametrize(
     "state", [b"", b"x" * 1_000_000, b"\xff", b"no pairs", b"a=1," * 40 + b"b=2", b"a=1,a=2", b"A=\x01"]
 )
-def test_a_state_that_is_not_valid_leaves_the_parent_as_it_is_and_the_log_empty(
-    state: bytes, worker_log: pytest.LogCaptureFixture
-) -> None:
+def test_a_state_that_is_not_valid_leaves_the_parent_as_it_is_and_the_log_empty(state, worker_log):
     context = extract_context((("traceparent", VALID), ("tracestate", state)))
     assert context is not None
     assert f"{get_current_span(context).get_span_context().trace_id:032x}" == TRACE
@@ -63,9 +61,7 @@ def test_a_state_that_is_not_valid_leaves_the_parent_as_it_is_and_the_log_empty(
         max_size=4,
     )
 )
-def test_no_headers_whatever_fail_and_what_is_sent_on_is_one_valid_context(
-    headers: list[tuple[str, bytes]],
-) -> None:
+def test_no_headers_whatever_fail_and_what_is_sent_on_is_one_valid_context(headers):
     context = extract_context(tuple(headers))
     span = get_current_span(context) if context else _span()
     with use_span(span):
@@ -77,7 +73,7 @@ def test_no_headers_whatever_fail_and_what_is_sent_on_is_one_valid_context(
     ]
 
 
-def test_without_a_current_span_no_context_is_sent_and_that_of_before_is_not_either() -> None:
+def test_without_a_current_span_no_context_is_sent_and_that_of_before_is_not_either():
     assert inject_context((("traceparent", VALID), ("tracestate", b"a=1"), ("ce_id", b"1"))) == (
         ("ce_id", b"1"),
     )

@@ -24,7 +24,7 @@ def exporter() -> InMemorySpanExporter:
     return InMemorySpanExporter()
 
 
-def test_a_stage_is_observed_and_is_a_span_below_the_current_one(exporter: InMemorySpanExporter) -> None:
+def test_a_stage_is_observed_and_is_a_span_below_the_current_one(exporter):
     tracer, observed = _tracer(exporter), dict[str, float]()
     stages = Stages(tracer, observed.__setitem__)
     with tracer.start_as_current_span("process"), stages.stage("enrich") as enrich:
@@ -40,9 +40,7 @@ def test_a_stage_is_observed_and_is_a_span_below_the_current_one(exporter: InMem
 
 
 @pytest.mark.parametrize("sampler", [None, ALWAYS_OFF, ALWAYS_ON])
-def test_without_a_recorded_span_a_stage_is_only_timed(
-    exporter: InMemorySpanExporter, sampler: Sampler | None
-) -> None:
+def test_without_a_recorded_span_a_stage_is_only_timed(exporter, sampler):
     observed = dict[str, float]()
     stages = Stages(_tracer(exporter, sampler) if sampler else None, observed.__setitem__)
     with stages.stage("score") as span:
@@ -56,9 +54,7 @@ def test_without_a_recorded_span_a_stage_is_only_timed(
     ("error", "code"),
     [(BadAnswer(Stage.SCORE, "ProcessDied", SECRET), "ProcessDied"), (ValueError(SECRET), "ValueError")],
 )
-def test_a_failure_is_named_by_its_code_and_never_in_its_own_words(
-    exporter: InMemorySpanExporter, error: Exception, code: str
-) -> None:
+def test_a_failure_is_named_by_its_code_and_never_in_its_own_words(exporter, error, code):
     tracer, observed = _tracer(exporter), dict[str, float]()
     stages = Stages(tracer, observed.__setitem__)
     with tracer.start_as_current_span("process"):

@@ -9,11 +9,11 @@ from training.rated.agreement import agreed_rating, disputed, settled
     ("first", "second", "third", "agreed"),
     [(5, 5, None, 5), (1, 2, 1, 1), (1, 2, 2, 2), (1, 2, 3, None), (1, 2, None, None), (4, 4, 5, 4)],
 )
-def test_two_of_three_decide(first: int, second: int, third: int | None, agreed: int | None) -> None:
+def test_two_of_three_decide(first, second, third, agreed):
     assert agreed_rating(first, second, third) == agreed
 
 
-def test_a_file_keeps_what_two_agree_on_with_all_ratings_and_tells_how_far_they_did() -> None:
+def test_a_file_keeps_what_two_agree_on_with_all_ratings_and_tells_how_far_they_did():
     written = [{"answer_id": f"a-{n}", "rating": n, "message_type": "binary"} for n in (1, 2, 3, 5)]
     second = {
         "a-1": {"rating": 2, "message_type": "binary"},

@@ -20,7 +20,7 @@ def lines(folder: str, name: str) -> list[dict[str, Any]]:
     return read_lines(RATED / folder / name)
 
 
-def test_there_are_two_hundred_answers_a_product_and_fewer_of_the_unopened_half_dutch_half_english() -> None:
+def test_there_are_two_hundred_answers_a_product_and_fewer_of_the_unopened_half_dutch_half_english():
     counts = Counter({name: len(lines("answers", name)) for name in FILES})
     assert len(FILES) == 20
     assert min(counts.values()) == 80
@@ -29,7 +29,7 @@ def test_there_are_two_hundred_answers_a_product_and_fewer_of_the_unopened_half_
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_mistake_and_every_passage_stands_where_it_is_said_to(name: str) -> None:
+def test_every_mistake_and_every_passage_stands_where_it_is_said_to(name):
     documents = {each["document_id"]: each["text"] for each in lines("documents", name)}
     answers = lines("answers", name)
     assert len({each["answer_id"] for each in answers}) == len(answers)
@@ -43,7 +43,7 @@ def test_every_mistake_and_every_passage_stands_where_it_is_said_to(name: str) -
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_rating_is_what_two_of_three_gave(name: str) -> None:
+def test_a_rating_is_what_two_of_three_gave(name):
     for each in lines("answers", name):
         given = each["rating_first"], each["rating_second"], each.get("rating_third")
         assert each["rating"] == agreed_rating(*given), each["answer_id"]

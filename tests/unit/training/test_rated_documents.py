@@ -17,12 +17,12 @@ def document_ids(product: str, language: str) -> list[str]:
     return [line["document_id"] for line in read_lines(path)]
 
 
-def test_kalarm_kexi_krusader_and_tellico_are_unopened() -> None:
+def test_kalarm_kexi_krusader_and_tellico_are_unopened():
     assert {"kalarm", "kexi", "krusader", "tellico"} == UNOPENED
 
 
 @pytest.mark.parametrize("product", sorted(PRODUCTS_WITH_DOCUMENTS))
-def test_both_languages_have_the_same_documents_in_the_same_order(product: str) -> None:
+def test_both_languages_have_the_same_documents_in_the_same_order(product):
     nl, en = (document_ids(product, language) for language in LANGUAGES)
     assert nl == en
     assert len(set(en)) == len(en) >= 24

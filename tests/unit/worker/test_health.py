@@ -53,31 +53,31 @@ def _told(health: Health) -> tuple[int, str] | None:
     return (problem.exit_code, str(problem)) if problem else None
 
 
-def test_lag_without_a_commit_for_longer_than_the_limit_is_a_problem(health: Health, clock: Clock) -> None:
+def test_lag_without_a_commit_for_longer_than_the_limit_is_a_problem(health, clock):
     _observe(health, clock, 180, p0=(5, 100))
     assert health.failure() is None
     _observe(health, clock, 20, p0=(5, 100))
     assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
 
 
-def test_no_lag_is_not_a_problem_however_long_nothing_is_committed(health: Health, clock: Clock) -> None:
+def test_no_lag_is_not_a_problem_however_long_nothing_is_committed(health, clock):
     _observe(health, clock, 3600, p0=(0, 100), p1=(0, 0))
     assert health.failure() is None
 
 
-def test_a_commit_starts_the_count_anew(health: Health, clock: Clock) -> None:
+def test_a_commit_starts_the_count_anew(health, clock):
     _observe(health, clock, 170, p0=(5, 100))
     _observe(health, clock, 170, p0=(5, 101))
     assert health.failure() is None
 
 
-def test_lag_that_appears_after_a_quiet_hour_gets_its_full_time(health: Health, clock: Clock) -> None:
+def test_lag_that_appears_after_a_quiet_hour_gets_its_full_time(health, clock):
     _observe(health, clock, 3600, p0=(0, 100))
     _observe(health, clock, 180, p0=(1, 100))
     assert health.failure() is None
 
 
-def test_one_stuck_partition_among_moving_ones_is_a_problem(health: Health, clock: Clock) -> None:
+def test_one_stuck_partition_among_moving_ones_is_a_problem(health, clock):
     for committed in range(20):
         _observe(health, clock, 10, p0=(5, committed), p1=(3, 7))
     assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 190 s")
@@ -93,8 +93,8 @@ def test_one_stuck_partition_among_moving_ones_is_a_problem(health: Health, cloc
     ],
 )
 def test_a_partition_without_work_waits_for_one_with_a_backlog_that_gets_on_and_for_nothing_else(
-    health: Health, clock: Clock, in_work: bool, backlog: int, moves: bool, problem: bool
-) -> None:
+    health, clock, in_work, backlog, moves, problem
+):
     for step in range(40):
         clock.now += 10
         health.record_heartbeat()
@@ -103,9 +103,7 @@ def test_a_partition_without_work_waits_for_one_with_a_backlog_that_gets_on_and_
     assert (health.failure() is not None) == problem
 
 
-def test_a_partition_whose_turn_does_not_come_once_the_backlog_is_gone_is_a_problem(
-    health: Health, clock: Clock
-) -> None:
+def test_a_partition_whose_turn_does_not_come_once_the_backlog_is_gone_is_a_problem(health, clock):
     for lag, steps in ((5, 40), (0, 20)):
         for step in range(steps):
             clock.now += 10
@@ -119,23 +117,19 @@ def test_a_partition_whose_turn_does_not_come_once_the_backlog_is_gone_is_a_prob
     assert _told(health) == (EXIT_SOFTWARE, "partition 1 has answers waiting and no commit for 200 s")
 
 
-def test_a_partition_that_goes_to_another_worker_is_not_a_problem_of_this_one(
-    health: Health, clock: Clock
-) -> None:
+def test_a_partition_that_goes_to_another_worker_is_not_a_problem_of_this_one(health, clock):
     _observe(health, clock, 400, p0=(5, 100))
     _observe(health, clock, 10, p1=(0, 0))
     assert health.failure() is None
 
 
-def test_an_event_loop_that_is_still_for_longer_than_the_limit_is_the_workers_own_fault(
-    health: Health, clock: Clock
-) -> None:
+def test_an_event_loop_that_is_still_for_longer_than_the_limit_is_the_workers_own_fault(health, clock):
     _observe(health, clock, 10, p0=(0, 100))
     clock.now += 181
     assert _told(health) == (EXIT_SOFTWARE, "the event loop has been blocked for 181 s")
 
 
-def test_a_start_that_takes_longer_than_the_limit_is_a_problem(clock: Clock) -> None:
+def test_a_start_that_takes_longer_than_the_limit_is_a_problem(clock):
     health = Health(180, 10, clock)
     _silence(health, clock, 180)
     assert health.failure() is None
@@ -144,9 +138,7 @@ def test_a_start_that_takes_longer_than_the_limit_is_a_problem(clock: Clock) -> 
     assert _told(health) == (EXIT_SOFTWARE, "has been waiting for the start for 181 s")
 
 
-def test_silence_of_kafka_makes_a_worker_unready_within_its_limit_and_leaves_it_healthy(
-    health: Health, clock: Clock
-) -> None:
+def test_silence_of_kafka_makes_a_worker_unready_within_its_limit_and_leaves_it_healthy(health, clock):
     _observe(health, clock, 10, p0=(0, 100))
     _silence(health, clock, 10)
     assert health.unready_reason is None
@@ -157,9 +149,7 @@ def test_silence_of_kafka_makes_a_worker_unready_within_its_limit_and_leaves_it_
     assert health.failure() is None
 
 
-def test_silence_of_kafka_for_longer_than_the_limit_ends_the_worker_as_unreachable(
-    health: Health, clock: Clock
-) -> None:
+def test_silence_of_kafka_for_longer_than_the_limit_ends_the_worker_as_unreachable(health, clock):
     _observe(health, clock, 100, p0=(5, 100))
     health.set_waiting_for("the consumer group", 60)
     _silence(health, clock, 180)
@@ -169,7 +159,7 @@ def test_silence_of_kafka_for_longer_than_the_limit_ends_the_worker_as_unreachab
     assert health.unready_reason == "Kafka has not answered for 181 s"
 
 
-def test_what_asking_failed_of_is_reported_until_kafka_answers(health: Health, clock: Clock) -> None:
+def test_what_asking_failed_of_is_reported_until_kafka_answers(health, clock):
     _observe(health, clock, 10)
     health.kafka_failed("TopicAuthorizationFailedError")
     assert health.unready_reason is None
@@ -181,16 +171,14 @@ def test_what_asking_failed_of_is_reported_until_kafka_answers(health: Health, c
     assert health.unready_reason == "Kafka has not answered for 12 s"
 
 
-def test_a_limit_above_that_of_the_end_is_cut_to_it(clock: Clock) -> None:
+def test_a_limit_above_that_of_the_end_is_cut_to_it(clock):
     health = Health(20, 60, clock)
     health.kafka_answered()
     _silence(health, clock, 21)
     assert _told(health) == (EXIT_UNREACHABLE, "Kafka has not answered for 21 s")
 
 
-def test_the_silence_of_kafka_counts_neither_as_waiting_nor_as_standing_still(
-    health: Health, clock: Clock
-) -> None:
+def test_the_silence_of_kafka_counts_neither_as_waiting_nor_as_standing_still(health, clock):
     _observe(health, clock, 100, p0=(5, 100))
     health.set_waiting_for("the consumer group", 90)
     _silence(health, clock, 175)
@@ -205,9 +193,7 @@ def test_the_silence_of_kafka_counts_neither_as_waiting_nor_as_standing_still(
     assert _told(health) == (EXIT_SOFTWARE, "partition 0 has answers waiting and no commit for 190 s")
 
 
-def test_short_silences_one_after_the_other_hide_no_partition_that_is_still(
-    health: Health, clock: Clock
-) -> None:
+def test_short_silences_one_after_the_other_hide_no_partition_that_is_still(health, clock):
     for _ in range(10):
         _observe(health, clock, 30, p0=(5, 100))
         _silence(health, clock, 20)
@@ -216,9 +202,7 @@ def test_short_silences_one_after_the_other_hide_no_partition_that_is_still(
     assert health.failure() is not None
 
 
-def test_progress_ages_between_observations_and_is_none_while_kafka_is_silent(
-    health: Health, clock: Clock
-) -> None:
+def test_progress_ages_between_observations_and_is_none_while_kafka_is_silent(health, clock):
     _observe(health, clock, 30, p0=(5, 100), p1=(0, 7))
     clock.now += 4
     assert health.partition_progress() == {TP0: (5, 24), TP1: (0, 0)}
@@ -227,7 +211,7 @@ def test_progress_ages_between_observations_and_is_none_while_kafka_is_silent(
     assert health.kafka_silence == 12
 
 
-def test_who_is_asked_nothing_is_not_called_silent(health: Health, clock: Clock) -> None:
+def test_who_is_asked_nothing_is_not_called_silent(health, clock):
     assert health.kafka_silence is None
     health.set_waiting_for("the end")
     _observe(health, clock, 10)
@@ -237,9 +221,7 @@ def test_who_is_asked_nothing_is_not_called_silent(health: Health, clock: Clock)
     assert health.unready_reason == "waiting for the end"
 
 
-def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_start_anew(
-    health: Health, clock: Clock
-) -> None:
+def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_start_anew(health, clock):
     for _ in range(10):
         health.set_waiting_for("the consumer group", 100)
         _observe(health, clock, 10)
@@ -253,7 +235,7 @@ def test_waiting_longer_than_it_may_is_a_problem_and_the_same_reason_does_not_st
     assert health.unready_reason is None
 
 
-def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock) -> None:
+def test_the_watchdog_ends_a_worker_with_a_problem(health, clock):
     ended, problems = threading.Event(), []
 
     def end(problem: InfrastructureFailure) -> None:
@@ -266,9 +248,7 @@ def test_the_watchdog_ends_a_worker_with_a_problem(health: Health, clock: Clock)
     assert problems == ["the event loop has been blocked for 200 s"]
 
 
-def test_a_process_that_was_stopped_says_so_when_it_goes_on_and_gets_time_to_catch_up(
-    health: Health, clock: Clock
-) -> None:
+def test_a_process_that_was_stopped_says_so_when_it_goes_on_and_gets_time_to_catch_up(health, clock):
     """The loop beats again as soon as it runs."""
     problems: list[InfrastructureFailure] = []
     with capture_logs() as lines, watchdog(health, 0.001, problems.append, clock):

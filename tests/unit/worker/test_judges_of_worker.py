@@ -15,7 +15,7 @@ def settings(store: Path, **judges: object) -> Settings:
     return Settings(documents=DocumentSettings(store=store), judges=JudgeSettings.model_validate(judges))
 
 
-async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_asked(tmp_path: Path) -> None:
+async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_asked(tmp_path):
     metrics = WorkerMetrics()
     endpoints = {"small": {"base_url": f"http://{NOBODY}/v1", "model": "gpt-small"}}
     named = settings(tmp_path, endpoints=endpoints, budget={"requests_per_day": 40})
@@ -28,7 +28,7 @@ async def test_the_breaker_and_the_budget_of_every_judge_are_shown_before_it_is_
     assert 'truthgate_judge_budget_left{of="requests",window="day"}' in shown
 
 
-async def test_where_nobody_is_named_nothing_is_opened(tmp_path: Path) -> None:
+async def test_where_nobody_is_named_nothing_is_opened(tmp_path):
     async with worker_components.open_cascade(
         settings(tmp_path), WorkerMetrics(), Stages(), lambda: (frozenset({0}), 1)
     ) as advise:

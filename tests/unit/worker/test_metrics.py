@@ -74,7 +74,7 @@ def instruments() -> Instruments:
     return made
 
 
-def test_a_verdict_is_counted_by_all_that_it_says() -> None:
+def test_a_verdict_is_counted_by_all_that_it_says():
     metrics = WorkerMetrics()
     metrics.answers.count_verdict(VERDICT, time.time() - 3)
     metrics.answers.count_verdict(replace(VERDICT, score=None, language=None, degraded=()), time.time() + 60)
@@ -91,7 +91,7 @@ def test_a_verdict_is_counted_by_all_that_it_says() -> None:
     assert shown(metrics, "truthgate_verdict_latency_seconds_sum") == pytest.approx(3, abs=0.5)
 
 
-def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
+def test_verdicts_are_told_by_the_models_that_are_set_and_no_others():
     metrics = WorkerMetrics(models=("gpt-7",))
     for model in ("gpt-7", "gpt-7", "somebody's own", "third-model", None, ""):
         metrics.answers.count_verdict(replace(VERDICT, model=model, metadata={"tenant": "secret"}))
@@ -106,7 +106,7 @@ def test_verdicts_are_told_by_the_models_that_are_set_and_no_others() -> None:
     assert not [word for word in ("somebody", "third-model", "secret") if word in page]
 
 
-def test_languages_that_are_not_named_are_counted_and_rated_together() -> None:
+def test_languages_that_are_not_named_are_counted_and_rated_together():
     metrics = WorkerMetrics(languages=("de", "en", "nl"))
     invented = [f"{a}{b}" for a in "pqrst" for b in string.ascii_lowercase]
     for language in ("de", *invented):
@@ -124,20 +124,20 @@ def test_languages_that_are_not_named_are_counted_and_rated_together() -> None:
     assert scored == {"nl": TALLY.scored, "und": TALLY.scored, "other": 3 * TALLY.scored}
 
 
-def test_without_models_nothing_is_told_by_model() -> None:
+def test_without_models_nothing_is_told_by_model():
     metrics = WorkerMetrics()
     metrics.answers.count_verdict(replace(VERDICT, model="gpt-7"))
     assert "gpt-7" not in generate_latest(metrics.registry).decode()
 
 
-def test_one_bucket_of_the_latency_ends_exactly_at_the_objective() -> None:
+def test_one_bucket_of_the_latency_ends_exactly_at_the_objective():
     metrics = WorkerMetrics(verdict_within=7.5)
     metrics.answers.count_verdict(VERDICT, time.time() - 7)
     assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="5.0") == 0
     assert shown(metrics, "truthgate_verdict_latency_seconds_bucket", le="7.5") == 1
 
 
-def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
+def test_what_can_be_counted_is_there_before_the_first_of_it():
     before = samples(WorkerMetrics())
     for name, labels in (
         ("truthgate_answers_total", {}),
@@ -152,7 +152,7 @@ def test_what_can_be_counted_is_there_before_the_first_of_it() -> None:
         assert before[name, frozenset(labels.items())] == 0, name
 
 
-def test_partitions_that_moved_away_are_shown_no_more() -> None:
+def test_partitions_that_moved_away_are_shown_no_more():
     metrics = WorkerMetrics()
     metrics.answers.watch_progress(lambda: {0: (5, 1.5), 1: (0, 0.0)}, dict)
     assert shown(metrics, "truthgate_consumer_lag", partition="0") == 5
@@ -164,7 +164,7 @@ def test_partitions_that_moved_away_are_shown_no_more() -> None:
     assert shown(metrics, "truthgate_group_commit_age_seconds", partition="0") == 1.5
 
 
-def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
+def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not():
     clock, metrics = Clock(), WorkerMetrics()
     health = Health(180, 10, clock)
     metrics.watch(health)
@@ -184,7 +184,7 @@ def test_silence_of_kafka_is_shown_and_what_it_makes_unknown_is_not() -> None:
     assert shown(metrics, "truthgate_commit_age_seconds", partition="3") is None
 
 
-def test_only_a_leader_shows_rates_and_alerts() -> None:
+def test_only_a_leader_shows_rates_and_alerts():
     metrics = WorkerMetrics()
     metrics.rates.leader.set(1)
     metrics.rates.watch(lambda: 2.5, lambda: 7)
@@ -223,7 +223,7 @@ def test_only_a_leader_shows_rates_and_alerts() -> None:
     assert names(metrics).isdisjoint(led.keys() - {"truthgate_rates_leader"})
 
 
-def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness() -> None:
+def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness():
     metrics = WorkerMetrics()
     unchecked = replace(TALLY, faithfulness_answers=0, faithfulness_sum=0)
     metrics.rates.set_rates([replace(CLOSED, tallies={RateGroup("binary", "nl"): unchecked})])
@@ -232,7 +232,7 @@ def test_a_window_in_which_no_claims_were_checked_shows_no_faithfulness() -> Non
     assert shown(metrics, "truthgate_faithfulness_answers", **of_rate) == 0
 
 
-def test_where_nothing_was_scored_there_is_no_rate_and_the_bounds_say_that_nothing_is_known() -> None:
+def test_where_nothing_was_scored_there_is_no_rate_and_the_bounds_say_that_nothing_is_known():
     metrics = WorkerMetrics()
     metrics.rates.set_rates([replace(CLOSED, tallies={RateGroup("binary", "nl"): Tally(answers=3)})])
     of_rate = {"message_type": "binary", "language": "nl", "window": "5m"}
@@ -257,7 +257,7 @@ class Pool:
     resident_memory: int = 400_000_000
 
 
-def test_a_pool_shows_whether_it_is_full() -> None:
+def test_a_pool_shows_whether_it_is_full():
     metrics, pool = WorkerMetrics(), Pool()
     assert shown(metrics, "truthgate_scoring_processes") == 0
     metrics.scoring.watch(cast("ScoringPool", pool))
@@ -268,7 +268,7 @@ def test_a_pool_shows_whether_it_is_full() -> None:
     assert shown(metrics, "truthgate_scoring_process_deaths_total") == 2
 
 
-def test_a_process_shows_itself_as_prometheus_clients_do() -> None:
+def test_a_process_shows_itself_as_prometheus_clients_do():
     found = samples(WorkerMetrics())
     assert found["process_cpu_seconds_total", frozenset()] > 0
     assert found["process_resident_memory_bytes", frozenset()] > 1e6
@@ -277,7 +277,7 @@ def test_a_process_shows_itself_as_prometheus_clients_do() -> None:
     assert build.keys() == {"version", "python"}
 
 
-def test_two_workers_in_one_process_share_nothing() -> None:
+def test_two_workers_in_one_process_share_nothing():
     provider = get_meter_provider()
     one, two = WorkerMetrics(), WorkerMetrics()
     one.answers.received.add()
@@ -287,7 +287,7 @@ def test_two_workers_in_one_process_share_nothing() -> None:
     assert get_meter_provider() is provider
 
 
-def test_a_flood_of_labels_is_counted_as_others(instruments: Instruments) -> None:
+def test_a_flood_of_labels_is_counted_as_others(instruments):
     counter = instruments.counter(
         "truthgate.floods", "", "", MetricLabel("who"), MetricLabel("what"), at_zero=[]
     )
@@ -298,7 +298,7 @@ def test_a_flood_of_labels_is_counted_as_others(instruments: Instruments) -> Non
     assert shown(instruments, "truthgate_floods_total", who=OTHER, what=OTHER) == 100
 
 
-def test_counting_from_many_threads_loses_nothing(instruments: Instruments) -> None:
+def test_counting_from_many_threads_loses_nothing(instruments):
     counter = instruments.counter("truthgate.hits", "", "", MetricLabel("kind", ("a",)))
 
     def count() -> None:
@@ -313,7 +313,7 @@ def test_counting_from_many_threads_loses_nothing(instruments: Instruments) -> N
     assert shown(instruments, "truthgate_hits_total", kind="a") == 8_000
 
 
-def test_what_cannot_be_read_is_left_out_and_the_rest_is_shown(instruments: Instruments) -> None:
+def test_what_cannot_be_read_is_left_out_and_the_rest_is_shown(instruments):
     def fails() -> float:
         raise LookupError
 
@@ -353,7 +353,7 @@ def _is_comparable(name: str) -> bool:
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
+def test_otlp_carries_what_prometheus_reads(protocol):
     with OtlpReceiver() as collector:
         settings = _settings(getattr(collector, protocol))
         with open_metrics(settings) as metrics:
@@ -374,7 +374,7 @@ def test_otlp_carries_what_prometheus_reads(protocol: str) -> None:
     assert 5.0 in latency.histogram.data_points[0].explicit_bounds
 
 
-def test_metrics_are_exported_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_exported_again_and_again(monkeypatch):
     monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
     with OtlpReceiver() as collector, open_metrics(_settings(collector.grpc)) as metrics:
         deadline = time.monotonic() + 10
@@ -388,9 +388,7 @@ def test_metrics_are_exported_again_and_again(monkeypatch: pytest.MonkeyPatch) -
     ("interval", "exporter", "is_exported"),
     [("20", "otlp", True), ("20", "none", False), (None, "otlp", False)],
 )
-def test_the_variables_of_the_sdk_count(
-    interval: str | None, exporter: str, is_exported: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_variables_of_the_sdk_count(interval, exporter, is_exported, monkeypatch):
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", exporter)
     if interval:
         monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", interval)
@@ -409,9 +407,7 @@ def test_the_variables_of_the_sdk_count(
         (None, "OTEL_METRICS_EXEMPLAR_FILTER", "zz"),
     ],
 )
-def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
-    endpoint: str | None, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(endpoint, variable, value, monkeypatch):
     monkeypatch.setenv(variable, value)
     settings = Settings(telemetry=TelemetrySettings(otlp_endpoint=endpoint))
     with pytest.raises(InvalidSettings, match=rf"^telemetry: .*{variable}\)$"), open_metrics(settings):
@@ -419,9 +415,7 @@ def test_a_variable_that_the_sdk_refuses_is_a_wrong_setting(
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])
-def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_collector_holds_up_nothing_but_the_end_and_that_for_two_seconds(protocol, monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.2")
     monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")

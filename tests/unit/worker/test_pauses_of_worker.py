@@ -68,9 +68,7 @@ async def judged(way: Pipeline) -> tuple[str, tuple[str, ...]]:
     return verdict.decision, verdict.reasons
 
 
-async def test_an_answer_is_sent_paused_and_sent_again_as_operators_say(
-    state: PauseState, assessing: Assessing
-) -> None:
+async def test_an_answer_is_sent_paused_and_sent_again_as_operators_say(state, assessing):
     way = way_of(state, assessing)
     assert await judged(way) == ("auto_send", ("high_score",))
     state.apply([pause_record(IN_DUTCH)])
@@ -79,20 +77,18 @@ async def test_an_answer_is_sent_paused_and_sent_again_as_operators_say(
     assert await judged(way) == ("auto_send", ("high_score",))
 
 
-async def test_a_pause_counts_for_what_is_in_work_already(state: PauseState, assessing: Assessing) -> None:
+async def test_a_pause_counts_for_what_is_in_work_already(state, assessing):
     assessing.meanwhile = lambda: state.apply([pause_record(EVERYTHING)])
     assert (await judged(way_of(state, assessing)))[1][0] == "sending_paused"
 
 
-async def test_where_no_pauses_are_followed_that_of_the_policy_counts_alone(assessing: Assessing) -> None:
+async def test_where_no_pauses_are_followed_that_of_the_policy_counts_alone(assessing):
     assert await judged(way_of(None, assessing)) == ("auto_send", ("high_score",))
     paused = replace(SENDING, pause=True)
     assert await judged(way_of(None, assessing, paused)) == ("review", ("sending_paused", "high_score"))
 
 
-async def test_nothing_is_sent_while_the_pauses_are_unknown(
-    state: PauseState, assessing: Assessing, clock: Clock
-) -> None:
+async def test_nothing_is_sent_while_the_pauses_are_unknown(state, assessing, clock):
     assert (await judged(way_of(PauseState(clock), assessing)))[1][0] == "pauses_unknown"
     way = way_of(state, assessing)
     clock.now += STALE_SECONDS + 1
@@ -101,7 +97,7 @@ async def test_nothing_is_sent_while_the_pauses_are_unknown(
     assert (await judged(way))[0] == "auto_send"
 
 
-async def test_the_settings_can_pause_what_no_operator_does(state: PauseState, assessing: Assessing) -> None:
+async def test_the_settings_can_pause_what_no_operator_does(state, assessing):
     way = way_of(state, assessing, replace(SENDING, pause=True))
     assert await judged(way) == ("review", ("sending_paused", "high_score"))
 
@@ -111,7 +107,7 @@ def _shown(metrics: WorkerMetrics) -> list[str]:
     return [line for line in lines if line.startswith("truthgate_pauses")]
 
 
-def test_metrics_show_all_pauses_and_whether_they_are_known() -> None:
+def test_metrics_show_all_pauses_and_whether_they_are_known():
     metrics, state = WorkerMetrics(), PauseState()
     metrics.pauses.watch(Policy(pause=True), state)
     all_paused = 'truthgate_pauses{language="all",message_type="all"} 1.0'
@@ -129,7 +125,7 @@ def _verdict(*reasons: str) -> Verdict:
     return any_verdict(reasons=reasons, score=4.5)
 
 
-def test_what_a_pause_kept_from_being_sent_is_counted_by_its_reason() -> None:
+def test_what_a_pause_kept_from_being_sent_is_counted_by_its_reason():
     metrics = WorkerMetrics()
     for reasons in (("sending_paused", "high_score"), ("pauses_unknown", "refusal"), ("middle_score",), ()):
         metrics.answers.count_verdict(_verdict(*reasons))

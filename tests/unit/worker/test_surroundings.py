@@ -1,13 +1,12 @@
 """Deployments that start at the same time do not see each other at once, so a worker looks again."""
 
-import pytest
 from structlog.testing import capture_logs
 
 from streams.settings import KafkaSettings, Settings
 from streams.worker import preflight as surroundings
 
 
-async def test_another_deployment_that_came_meanwhile_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_deployment_that_came_meanwhile_is_told_later(monkeypatch):
     async def conflicts(_: KafkaSettings) -> tuple[str, ...]:
         return ("consumer group green reads answers too",)
 

@@ -16,12 +16,12 @@ _ROOT = Path(streams.__file__).parents[1]
 _LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 
 
-def test_the_page_is_what_the_definitions_say() -> None:
+def test_the_page_is_what_the_definitions_say():
     page = PAGE.read_text(encoding="utf-8")
     assert page == render(metric_sections(), page), "run `python -m docs.generate`"
 
 
-def test_every_metric_is_exported_with_the_name_type_and_meaning_that_the_page_gives() -> None:
+def test_every_metric_is_exported_with_the_name_type_and_meaning_that_the_page_gives():
     definitions = [one for section in metric_sections().values() for one in section]
     again = Instruments()
     again.begin_section("all")
@@ -66,7 +66,7 @@ def _is_of_a_logger(called: ast.expr) -> bool:
     )
 
 
-def test_every_log_line_stands_in_the_reference_with_its_fields() -> None:
+def test_every_log_line_stands_in_the_reference_with_its_fields():
     documented = documented_log_lines()
     assert len(documented) == len(set(documented))
     assert set(_logged()) == set(documented)

@@ -26,7 +26,7 @@ SECRET = "Zwaluwstaart-4711"
     ],
 )
 def test_the_reason_quotes_only_what_is_ours_and_the_code_is_that_of_who_is_at_fault(
-    failure: Exception, reason: str, exit_code: int
-) -> None:
+    failure, reason, exit_code
+):
     told = as_infrastructure_failure(failure)
     assert (str(told), told.exit_code) == (reason, exit_code)

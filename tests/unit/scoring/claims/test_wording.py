@@ -279,20 +279,18 @@ OTHER_THINGS = [
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_a_claim_is_supported_where_one_statement_has_it(case: str) -> None:
+def test_a_claim_is_supported_where_one_statement_has_it(case):
     found = check(*SAID[case])
     assert (found.status, found.lacking, found.decided_by) == (ClaimStatus.SUPPORTED, (), DecidedBy.WORDS)
 
 
 @pytest.mark.parametrize("case", NOT_SAID)
-def test_a_claim_is_not_supported_by_like_words(case: str) -> None:
+def test_a_claim_is_not_supported_by_like_words(case):
     assert check(*NOT_SAID[case]).status is not ClaimStatus.SUPPORTED
 
 
 @pytest.mark.parametrize(("text", "answer", "language"), [*UNTRUE_PAIRS, *OTHER_THINGS])
-def test_a_claim_is_not_supported_where_the_same_words_say_something_else(
-    text: str, answer: str, language: str
-) -> None:
+def test_a_claim_is_not_supported_where_the_same_words_say_something_else(text, answer, language):
     assert check(answer, text, language).status is not ClaimStatus.SUPPORTED
 
 
@@ -301,7 +299,7 @@ def test_a_claim_is_not_supported_where_the_same_words_say_something_else(
     # Of two things that one sentence says, one denied, neither is supported.
     sorted({(text, language) for text, _, language in UNTRUE_PAIRS if not {"?", ";"} & set(text)}),
 )
-def test_what_a_document_says_is_supported_by_it(text: str, language: str) -> None:
+def test_what_a_document_says_is_supported_by_it(text, language):
     found = SCORER.score(Exchange("?", text, (Passage("d", text),), language))
     assert any(claim.status is ClaimStatus.SUPPORTED for claim in found.claims)
 
@@ -318,19 +316,19 @@ def test_what_a_document_says_is_supported_by_it(text: str, language: str) -> No
         ("You're welcome!", "You are welcome.", "en"),
     ],
 )
-def test_a_courtesy_a_test_or_a_question_is_never_supported(answer: str, text: str, language: str) -> None:
+def test_a_courtesy_a_test_or_a_question_is_never_supported(answer, text, language):
     found = SCORER.score(Exchange("?", answer, (Passage("d", text),), language))
     assert all(claim.status is not ClaimStatus.SUPPORTED for claim in found.claims)
 
 
-def test_what_the_passage_lacks_is_marked_in_the_answer() -> None:
+def test_what_the_passage_lacks_is_marked_in_the_answer():
     answer = "Only administrators can renew an expired link on the Users page, three times."
     found = check(answer, f"{LINK} It costs nothing. Messages stay a year.", "en")
     assert found.status is ClaimStatus.SIMILAR
     assert [answer[start:end] for start, end in found.lacking] == ["Only", "three times"]
 
 
-def test_a_not_that_the_passage_lacks_is_marked() -> None:
+def test_a_not_that_the_passage_lacks_is_marked():
     answer = "The link does not stop after 24 hours."
     assert [answer[start:end] for start, end in check(answer, LINK, "en").lacking] == ["not stop after"]
 
@@ -350,7 +348,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=12))
-def test_statements_are_places_of_the_text_each_of_it_own(lines: list[str]) -> None:
+def test_statements_are_places_of_the_text_each_of_it_own(lines):
     text = PreparedText.of("\n".join(lines), load_shipped()["en"])
     found = document_statements(text)
     first = [each.own_spans[0] for each in found]

@@ -19,7 +19,7 @@ def case(
     return replace(BASE, answer_id=name, decision=decision, reasons=(reason,), rating=rating, score=score)
 
 
-def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
+def test_what_is_decided_otherwise_is_told_the_worst_first():
     first = [case(f"a-{n}", REVIEW, "middle_score", rating) for n, rating in enumerate((5, 5, 1, None, 3, 1))]
     second = [
         first[0],
@@ -51,7 +51,7 @@ def test_what_is_decided_otherwise_is_told_the_worst_first() -> None:
     assert found.reasoned.count == 5
 
 
-def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> None:
+def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals():
     first = [case(f"a-{n}", REVIEW, "middle_score", rating) for n, rating in enumerate((5, 4, 1, 2, 3))]
     second = [case(each.answer_id, SENT, "high_score", each.rating) for each in first]
     found = compare_runs(first, second)
@@ -65,7 +65,7 @@ def test_true_and_untrue_answers_are_counted_in_both_runs_with_intervals() -> No
     assert (after.untrue_of_sent.count, after.untrue_of_sent.total) == (2, 5)
 
 
-def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> None:
+def test_scores_that_differ_are_counted_with_those_that_only_one_run_has():
     scores = ((3.0, 3.0 + 1e-12), (3.0, 4.0), (3.0, 1.0), (3.0, None), (None, 2.0), (None, None), (2.0, 2.0))
     first, second = (
         [case(f"a-{n}", REVIEW, "middle_score", None, pair[side]) for n, pair in enumerate(scores)]
@@ -79,7 +79,7 @@ def test_scores_that_differ_are_counted_with_those_that_only_one_run_has() -> No
     assert found.change.value == pytest.approx(-1 / 4)
 
 
-def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison() -> None:
+def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison():
     run = [case("a-1", REVIEW, "middle_score", 5)]
     same = compare_runs(run, run)
     assert (same.changes, same.shifts, same.decisions.same.value) == ((), (), 1.0)  # type: ignore[union-attr]
@@ -87,7 +87,7 @@ def test_the_same_run_twice_changes_nothing_and_nothing_at_all_is_no_comparison(
     assert (nothing.answers, nothing.decided, nothing.change) == (0, None, None)
 
 
-def test_what_could_not_be_translated_is_in_no_table() -> None:
+def test_what_could_not_be_translated_is_in_no_table():
     first = [case("a-1", REVIEW, "middle_score", 1)]
     second = [replace(first[0], decision=SENT, degraded=(Reason.TRANSLATION_UNAVAILABLE,))]
     found = compare_runs(first, second)

@@ -75,15 +75,13 @@ def percent(*shares: object) -> list[str | None]:
         (3, FALSE, FALSE, False),
     ],
 )
-def test_a_rating_tells_the_label_unless_people_have_given_one(
-    rating: int | None, label: Label | None, truth: Label | None, consistent: bool | None
-) -> None:
+def test_a_rating_tells_the_label_unless_people_have_given_one(rating, label, truth, consistent):
     found = judged(rating, opinion(), label=label)
     assert (found.truth, found.consistent) == (truth, consistent)
     assert judged(rating, opinion(), consistent=False).consistent is False
 
 
-def test_table_1_is_the_share_right_of_each_label_and_their_mean() -> None:
+def test_table_1_is_the_share_right_of_each_label_and_their_mean():
     """TRUE 2 of 3, FALSE 1 of 2 with one unsure, NOT_GIVEN 1 of 1: (2/3 + 1/2 + 1) / 3; a 3 is left out."""
     table = label_table(
         [
@@ -109,14 +107,14 @@ def test_table_1_is_the_share_right_of_each_label_and_their_mean() -> None:
     assert {(each.truth, each.label): each.count for each in table.confusions}[FALSE, None] == 1
 
 
-def test_the_mean_is_over_the_labels_that_there_are() -> None:
+def test_the_mean_is_over_the_labels_that_there_are():
     table = label_table([judged(5, opinion(TRUE)), judged(5, opinion(FALSE)), judged(5, opinion(TRUE))])
     assert table.macro
     assert table.macro.value == pytest.approx(2 / 3)
     assert label_table([]).macro is None
 
 
-def test_figure_6_counts_wrong_labels_below_a_confidence_and_all_that_a_person_sees() -> None:
+def test_figure_6_counts_wrong_labels_below_a_confidence_and_all_that_a_person_sees():
     """Wrong are .5 and .8; without a label is no wrong label, but seen; a 3 cannot be wrong."""
     opinions = [
         judged(5, opinion(FALSE, 0.5)),
@@ -135,7 +133,7 @@ def test_figure_6_counts_wrong_labels_below_a_confidence_and_all_that_a_person_s
     assert flag_rows([judged(5, opinion())])[0].flagged is None
 
 
-def test_table_ii_compares_the_dimensions_where_opinion_and_people_have_them() -> None:
+def test_table_ii_compares_the_dimensions_where_opinion_and_people_have_them():
     """All of it must be there; half of the questions are enough. 4 says nothing of consistency."""
     found = dimensions(
         [
@@ -150,7 +148,7 @@ def test_table_ii_compares_the_dimensions_where_opinion_and_people_have_them() -
     assert dimensions([judged(1, opinion())]).relevance is None
 
 
-def test_table_v_has_means_and_nothing_of_what_no_reply_told() -> None:
+def test_table_v_has_means_and_nothing_of_what_no_reply_told():
     """Tokens 120 and 280, seconds 1 and 3: 200 tokens, 2 seconds, a hundredth a token."""
     used = [Usage(1, 100, 20, 1.0), Usage(3, 200, 80, 3.0)]
     found = costs([opinion(usage=each) for each in used])
@@ -162,7 +160,7 @@ def test_table_v_has_means_and_nothing_of_what_no_reply_told() -> None:
     assert costs([]).requests is None
 
 
-def test_rankings_put_the_judges_scores_in_the_place_of_the_checks() -> None:
+def test_rankings_put_the_judges_scores_in_the_place_of_the_checks():
     """By the checks 3 4 1 (one has none) against 1 3 5: ranks 2 3 1, so -.5; by the judge in full order."""
     found = rankings(
         [
@@ -180,7 +178,7 @@ def test_rankings_put_the_judges_scores_in_the_place_of_the_checks() -> None:
     assert [each.auroc and each.auroc.value for each in (found.checks, found.judge)] == [0, 1]
 
 
-def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
+def test_an_opinion_without_a_score_leaves_that_of_the_checks():
     answers = [judged(rating, opinion(None), score=float(rating)) for rating in (1, 2, 5)]
     found = rankings(answers)
     assert found.judge == found.checks
@@ -209,9 +207,7 @@ def test_an_opinion_without_a_score_leaves_that_of_the_checks() -> None:
         (opinion(TRUE, 0.89), {"decision": SENT, "reasons": ("verbatim_document",)}, REVIEW, REVIEW),
     ],
 )
-def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
-    given: Opinion, known: dict[str, object], alone: Decision, both: Decision
-) -> None:
+def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(given, known, alone, both):
     answer = judged(5, given, **known)
     assert (decide_by_opinion(answer, 0.9), decide_by_both(answer, 0.9)) == (alone, both)
 
@@ -228,7 +224,7 @@ def test_the_checks_decide_first_and_the_opinion_on_what_they_leave(
 )
 def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     score, because, refuses, gap, label, confidence, shortened, tau
-) -> None:
+):
     """But that a worker may still block what could not be checked whole, which is left to people here."""
     assessment = ScoredAnswer(score, MessageType.BINARY, "nl", because, gap, refuses)
     given_ = opinion(label, confidence, shortened=shortened)
@@ -240,7 +236,7 @@ def test_checks_and_opinion_together_decide_as_the_shipped_policy_does(
     assert found is expected or (gap and (found, expected) == (REVIEW, BLOCKED))
 
 
-def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sent() -> None:
+def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sent():
     """At .8 three are sent: a 5, a 3 and a 1; at .95 none."""
     answers = [
         judged(5, opinion(TRUE)),
@@ -263,7 +259,7 @@ def test_sending_counts_true_and_untrue_answers_and_what_is_untrue_among_the_sen
     assert percent(high.true_sent, high.untrue_of_sent, high.reviewed) == ["0/2", None, "5/5"]
 
 
-def test_the_cascade_asks_first_about_no_score_and_then_about_scores_near_the_middle() -> None:
+def test_the_cascade_asks_first_about_no_score_and_then_about_scores_near_the_middle():
     """In order: none, 3, 3.5, 1; each has a true opinion that sends it, but the checks have blocked one."""
     scores = (1.0, 3.5, None, 3.0)
     answers = [
@@ -276,7 +272,7 @@ def test_the_cascade_asks_first_about_no_score_and_then_about_scores_near_the_mi
     assert curve([judged(None, opinion())], 0.9) == ()
 
 
-def test_the_curve_ends_where_every_answer_is_asked_about() -> None:
+def test_the_curve_ends_where_every_answer_is_asked_about():
     pairs = ((1, 4.0), (2, None), (4, 2.0), (5, 1.0))
     answers = [judged(rating, opinion(TRUE, score=float(rating)), score=score) for rating, score in pairs]
     first, last = curve(answers, 0.9, (0.0, 1.0))
@@ -300,7 +296,7 @@ class Chance:
 
 
 @pytest.mark.parametrize(("label", "other"), [(TRUE, FALSE), (FALSE, TRUE), (NOT_GIVEN, TRUE)])
-def test_an_overconfident_model_is_turned_round_and_as_sure_as_before(label: Label, other: Label) -> None:
+def test_an_overconfident_model_is_turned_round_and_as_sure_as_before(label, other):
     flipping = LabelFlipping(0.1, Confidence.OVERCONFIDENT)
     given = opinion(label, 0.8, score=4.5)
     wrong = flip_opinion(given, flipping, Chance(0.09))
@@ -308,7 +304,7 @@ def test_an_overconfident_model_is_turned_round_and_as_sure_as_before(label: Lab
     assert flip_opinion(given, flipping, Chance(0.1)) == given
 
 
-def test_an_honest_model_is_wrong_as_often_as_its_confidence_leaves_room_for() -> None:
+def test_an_honest_model_is_wrong_as_often_as_its_confidence_leaves_room_for():
     flipping = LabelFlipping(0.1, Confidence.HONEST)
     wrong, right = (flip_opinion(opinion(), flipping, Chance(number, 0.7)) for number in (0.29, 0.31))
     assert [(each.label, each.confidence) for each in (wrong, right)] == [(FALSE, 0.7), (TRUE, 0.7)]
@@ -317,7 +313,7 @@ def test_an_honest_model_is_wrong_as_often_as_its_confidence_leaves_room_for() -
 
 
 @pytest.mark.parametrize("kind", Confidence)
-def test_about_so_many_opinions_are_turned_round_as_was_asked_for(kind: Confidence) -> None:
+def test_about_so_many_opinions_are_turned_round_as_was_asked_for(kind):
     chance = np.random.default_rng(1)
     flipping = LabelFlipping(0.2, kind)
     drawn = [flip_opinion(opinion(), flipping, chance) for _ in range(4_000)]
@@ -333,7 +329,7 @@ def answers_of(*ratings: int) -> list[JudgedCase]:
     return [judged(rating, opinion(labels[rating], score=float(rating))) for rating in ratings]
 
 
-def test_a_model_that_is_never_wrong_is_the_one_there_is_and_one_that_always_is_the_opposite() -> None:
+def test_a_model_that_is_never_wrong_is_the_one_there_is_and_one_that_always_is_the_opposite():
     answers = answers_of(1, 2, 4, 5)
     never, always = (
         simulate(answers, LabelFlipping(share, Confidence.OVERCONFIDENT), 0.9, draws=3)
@@ -347,7 +343,7 @@ def test_a_model_that_is_never_wrong_is_the_one_there_is_and_one_that_always_is_
     assert real.true_sent.low is None
 
 
-def test_the_same_seed_gives_the_same_figures_and_another_seed_others() -> None:
+def test_the_same_seed_gives_the_same_figures_and_another_seed_others():
     answers = answers_of(1, 1, 2, 2, 4, 4, 5, 5)
     flipping = LabelFlipping(0.3, Confidence.HONEST)
     first, again, other = (simulate(answers, flipping, 0.9, seed, draws=20) for seed in (1, 1, 2))
@@ -379,7 +375,7 @@ JUDGED = st.lists(
 
 @settings(deadline=None, max_examples=5)
 @given(JUDGED)
-def test_any_opinions_give_figures_that_are_json_and_the_same_each_time(answers: list[JudgedCase]) -> None:
+def test_any_opinions_give_figures_that_are_json_and_the_same_each_time(answers):
     pairs = {"judge": [(each.case, each.opinion) for each in answers]}
     simulation = Simulation(tuple(LabelFlipping(0.1, kind) for kind in Confidence))
     first, again = (

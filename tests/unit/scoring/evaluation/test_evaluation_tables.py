@@ -36,7 +36,7 @@ def types(*pairs: tuple[MessageType | None, MessageType]) -> list[EvaluationCase
     return [case(labelled=labelled, recognised=recognised) for labelled, recognised in pairs]
 
 
-def test_each_type_has_its_f1_accuracy_precision_and_recall_and_all_is_weighed_by_the_labels() -> None:
+def test_each_type_has_its_f1_accuracy_precision_and_recall_and_all_is_weighed_by_the_labels():
     """Labels b b b i, found b b i i: F1 of b 4/5, of i 2/3, both weighed 3 to 1."""
     table = type_table(types((BINARY, BINARY), (BINARY, BINARY), (BINARY, INSTRUCTION), (INSTRUCTION,) * 2))
     rows = {row.name: row for row in table.rows}
@@ -59,18 +59,18 @@ def test_each_type_has_its_f1_accuracy_precision_and_recall_and_all_is_weighed_b
     ]
 
 
-def test_a_type_that_is_never_recognised_has_precision_0_and_questions_without_a_label_do_not_count() -> None:
+def test_a_type_that_is_never_recognised_has_precision_0_and_questions_without_a_label_do_not_count():
     table = type_table(types((ERROR, BINARY), (ERROR, BINARY), (BINARY, BINARY), (None, ERROR)))
     error = next(row for row in table.rows if row.name == "error")
     assert (table.answers, error.labelled, error.recognised) == (3, 2, 0)
     assert [each and each.value for each in (error.f1, error.precision, error.recall)] == [0, 0, 0]
 
 
-def test_without_any_label_table_iii_is_empty() -> None:
+def test_without_any_label_table_iii_is_empty():
     assert type_table(types((None, BINARY))).rows == ()
 
 
-def test_spearman_is_that_of_the_textbook() -> None:
+def test_spearman_is_that_of_the_textbook():
     """Ranks 1 2 3 4 5 against 2 1 4 3 5: 1 - 6 * 4 / (5 * 24) = 0.8."""
     found = spearman([1, 2, 3, 4, 5], [20, 10, 40, 30, 50])
     assert found
@@ -84,16 +84,14 @@ def test_spearman_is_that_of_the_textbook() -> None:
     ("scores", "ratings"),
     [([], []), ([1.0, 2.0], [1, 2]), ([1.0, 2.0, 3.0], [5, 5, 5]), ([2.0] * 4, [1] * 4)],
 )
-def test_where_nothing_differs_or_there_are_too_few_there_is_no_correlation_and_no_warning(
-    scores: list[float], ratings: list[int]
-) -> None:
+def test_where_nothing_differs_or_there_are_too_few_there_is_no_correlation_and_no_warning(scores, ratings):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = correlation([case(*pair) for pair in zip(scores, ratings, strict=True)])
     assert (found.answers, found.spearman, found.p) == (len(scores), None, None)
 
 
-def test_what_is_counted_out_has_its_reason() -> None:
+def test_what_is_counted_out_has_its_reason():
     cases = [
         case(3.0, 3),
         case(None, 1),
@@ -112,7 +110,7 @@ def test_what_is_counted_out_has_its_reason() -> None:
     }
 
 
-def test_the_gain_of_a_second_way_is_over_the_answers_that_both_ways_scored() -> None:
+def test_the_gain_of_a_second_way_is_over_the_answers_that_both_ways_scored():
     first = [case(score, rating) for score, rating in ((4, 1), (3, 2), (2, 3), (1, 4), (None, 5))]
     second = [case(score, rating) for score, rating in ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5))]
     found = gain(first, second)
@@ -121,7 +119,7 @@ def test_the_gain_of_a_second_way_is_over_the_answers_that_both_ways_scored() ->
     assert found.difference.value == pytest.approx(2)
 
 
-def test_table_v_counts_what_is_near_the_rating_and_on_which_side_of_3() -> None:
+def test_table_v_counts_what_is_near_the_rating_and_on_which_side_of_3():
     scores = (1.0, 2.0, 2.2, 3.0, 5.0)
     worst = deviation([case(score, 1) for score in scores]).ratings[0]
     shares = (worst.within_margin, worst.score_1, worst.below_3, worst.above_3, worst.score_5)
@@ -129,7 +127,7 @@ def test_table_v_counts_what_is_near_the_rating_and_on_which_side_of_3() -> None
     assert deviation([]).overall.within_margin is None
 
 
-def test_decisions_are_counted_for_every_rated_answer_scored_or_not() -> None:
+def test_decisions_are_counted_for_every_rated_answer_scored_or_not():
     cases = [
         case(5.0, 1, decision=Decision.AUTO_SEND),
         case(None, 1),
@@ -141,7 +139,7 @@ def test_decisions_are_counted_for_every_rated_answer_scored_or_not() -> None:
     assert [share.count for share in (row.auto_send, row.review, row.blocked) if share] == [1, 1, 1]
 
 
-def test_the_auroc_is_how_often_the_true_answer_has_the_larger_value_and_a_tie_is_half() -> None:
+def test_the_auroc_is_how_often_the_true_answer_has_the_larger_value_and_a_tie_is_half():
     """Of the pairs (1,1) (1,3) (2,1) (2,3) two are larger and one is a tie."""
     found = auroc([1, 2], [1, 3])
     assert found
@@ -149,7 +147,7 @@ def test_the_auroc_is_how_often_the_true_answer_has_the_larger_value_and_a_tie_i
     assert auroc([], [1.0]) is None
 
 
-def test_a_feature_is_measured_where_it_applies() -> None:
+def test_a_feature_is_measured_where_it_applies():
     values = ((0.1, 1), (0.4, 1), (None, 1), (0.9, 5), (0.8, 5))
     cases = [case(3.0, rating, features={"hal": value}) for value, rating in values]
     score, hal = feature_table(cases).rows
@@ -159,7 +157,7 @@ def test_a_feature_is_measured_where_it_applies() -> None:
     assert hal.auroc.value == 1
 
 
-def test_raters_agree_by_exact_rating_and_by_quadratic_kappa() -> None:
+def test_raters_agree_by_exact_rating_and_by_quadratic_kappa():
     """Apart by 0 0 0 2, squares' mean 1; chance: variances 2.6875 and 2.75, means 0.5 apart."""
     pairs = ((1, 1), (5, 5), (4, 4), (2, 4))
     found = agreement([case(None, rating, rating_second=second) for rating, second in pairs])
@@ -172,7 +170,7 @@ def test_raters_agree_by_exact_rating_and_by_quadratic_kappa() -> None:
     assert found.kappa.value == pytest.approx(1 - 1 / chance)
 
 
-def test_a_share_has_wilsons_interval() -> None:
+def test_a_share_has_wilsons_interval():
     """Newcombe (1998): 81 of 263 is 0.2553 to 0.3662."""
     share = Share.of(81, 263)
     assert share
@@ -201,13 +199,13 @@ CASES = st.lists(
 
 @settings(deadline=None, max_examples=5)
 @given(CASES)
-def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases: list[EvaluationCase]) -> None:
+def test_any_answers_give_a_report_that_is_json_and_the_same_each_time(cases):
     first, again = (json.dumps(asdict(report({"off": cases})), allow_nan=False) for _ in range(2))
     assert first == again
 
 
 @given(CASES)
-def test_languages_share_the_answers_out(cases: list[EvaluationCase]) -> None:
+def test_languages_share_the_answers_out(cases):
     shares = [CaseGroup(language).select(cases) for language in ("nl", "en", "und")]
     assert sum(map(len, shares)) == len(CaseGroup().select(cases)) == len(cases)
 
@@ -219,7 +217,7 @@ def decided(*decisions: Decision, **other: object) -> list[EvaluationCase]:
     return [case(decision=each, **other) for each in decisions]
 
 
-def test_two_ways_are_compared_by_what_each_decided_about_every_answer() -> None:
+def test_two_ways_are_compared_by_what_each_decided_about_every_answer():
     """Both review 1 of 5 and block 1; of the sent one is blocked, of the blocked one reviewed, one sent."""
     first = decided(REVIEW, BLOCKED, SENT, BLOCKED, BLOCKED)
     table = decision_table(first, decided(REVIEW, BLOCKED, BLOCKED, REVIEW, SENT))
@@ -233,15 +231,13 @@ def test_two_ways_are_compared_by_what_each_decided_about_every_answer() -> None
     assert [row.changed and row.changed.count for row in table.rows] == [1, 0, 2]
 
 
-def test_without_answers_there_is_no_agreement() -> None:
+def test_without_answers_there_is_no_agreement():
     table = decision_table([], [])
     assert (table.answers, table.same, {row.changed for row in table.rows}) == (0, None, {None})
 
 
 @given(st.lists(st.tuples(st.sampled_from(Decision), st.sampled_from(Decision), st.booleans())))
-def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(
-    pairs: list[tuple[Decision, Decision, bool]],
-) -> None:
+def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(pairs):
     gap = ("translation_unavailable",)
     first = [case(decision=one) for one, _, _ in pairs]
     second = [case(decision=other, degraded=gap if wrong else ()) for _, other, wrong in pairs]
@@ -251,7 +247,7 @@ def test_every_answer_of_a_group_is_in_one_cell_or_counted_out(
     assert decision_table(first, second, CaseGroup("en")).answers == 0
 
 
-def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_translated_ones() -> None:
+def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_translated_ones():
     """Each was judged the other way; one without a rating is in no table."""
     untranslated = {"degraded": ("translation_unavailable",)}
     cases = [case(4.0, 1), case(4.0, 1, **untranslated), case(4.0, None, **untranslated)]
@@ -264,7 +260,7 @@ def test_answers_that_could_not_be_translated_are_counted_out_of_the_routing_of_
 UNTRANSLATED = {"degraded": ("translation_unavailable",)}
 
 
-def test_true_and_untrue_answers_are_counted_by_where_they_went() -> None:
+def test_true_and_untrue_answers_are_counted_by_where_they_went():
     """3 is neither, and counts among the sent; without a rating or a translation nothing counts."""
     cases = [
         *(case(None, rating, decision=SENT) for rating in (5, 4, 4, 3, 2, None)),
@@ -284,19 +280,19 @@ def test_true_and_untrue_answers_are_counted_by_where_they_went() -> None:
     assert (of_sent.count, of_sent.total, table.counted_out) == (1, 5, 1)
 
 
-def test_what_people_call_an_answer_says_more_than_its_rating() -> None:
+def test_what_people_call_an_answer_says_more_than_its_rating():
     refusing = case(None, 5, decision=SENT, label=Label.NOT_GIVEN)
     found = sending_table([refusing, case(None, 4, decision=SENT, label=Label.FALSE)]).sending
     assert (found.true.answers, found.untrue.answers) == (0, 1)
 
 
-def test_without_answers_nothing_was_sent_and_no_check_found_anything() -> None:
+def test_without_answers_nothing_was_sent_and_no_check_found_anything():
     found = sending_table([]).sending
     assert (found.true.answers, found.true.auto_send, found.untrue_of_sent) == (0, None, None)
     assert check_table([]).rows == ()
 
 
-def test_each_check_has_its_hits_on_untrue_true_and_other_answers_of_the_language() -> None:
+def test_each_check_has_its_hits_on_untrue_true_and_other_answers_of_the_language():
     """Found in 2 of 3 untrue ones, 1 of 4 true ones, 0 of 1 others; a rule without hits has its row."""
     hits = ((1, True), (2, True), (2, False), (4, True), (4, False), (5, False), (5, False), (3, False))
     cases = [case(None, rating, checks={"number": hit, "order": False}) for rating, hit in hits]
@@ -315,7 +311,7 @@ def test_each_check_has_its_hits_on_untrue_true_and_other_answers_of_the_languag
     assert check_table([*cases, english], CaseGroup("en")).rows[0].untrue is None
 
 
-def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named_the_sent_first() -> None:
+def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named_the_sent_first():
     reasons = ("low_score", "context_missing")
     cases = [
         case(1.0, 5, answer_id="lost", decision=BLOCKED, reasons=reasons),
@@ -333,16 +329,14 @@ def test_untrue_answers_that_were_sent_and_true_ones_that_were_blocked_are_named
 
 
 @given(CASES)
-def test_as_many_answers_are_named_as_the_table_has_untrue_ones_sent_and_true_ones_blocked(
-    cases: list[EvaluationCase],
-) -> None:
+def test_as_many_answers_are_named_as_the_table_has_untrue_ones_sent_and_true_ones_blocked(cases):
     found = sending_table(cases).sending
     shares = (found.untrue.auto_send, found.true.blocked)
     assert len(misrouted(cases)) == sum(share.count for share in shares if share)
 
 
 @given(CASES)
-def test_languages_share_the_hits_of_a_check_out(cases: list[EvaluationCase]) -> None:
+def test_languages_share_the_hits_of_a_check_out(cases):
     def hits(group: CaseGroup) -> int:
         rows = check_table(cases, group).rows
         return sum(each.count for row in rows for each in (row.untrue, row.true, row.others) if each)

@@ -35,9 +35,7 @@ def opened(path: Path, errors: list[str]) -> Iterator[Open]:
         yield opened
 
 
-def test_translations_are_found_after_a_restart_and_by_another_process(
-    opened: Open, errors: list[str]
-) -> None:
+def test_translations_are_found_after_a_restart_and_by_another_process(opened, errors):
     first, second = opened(), opened()
     first.put(SENTENCES, "nl")
     assert second.find([*SENTENCES, "Een andere."], "nl") == SENTENCES
@@ -47,14 +45,14 @@ def test_translations_are_found_after_a_restart_and_by_another_process(
     assert not errors
 
 
-def test_a_translation_is_stored_by_sentence_language_and_translator(opened: Open) -> None:
+def test_a_translation_is_stored_by_sentence_language_and_translator(opened):
     cache = opened()
     cache.put({"Ja.": "Yes."}, "nl")
     assert cache.find(["Ja."], "nl") == {"Ja.": "Yes."}
     assert cache.find(["Ja."], "de") == opened("another provider").find(["Ja."], "nl") == {}
 
 
-def test_no_original_text_is_in_the_file(opened: Open, path: Path) -> None:
+def test_no_original_text_is_in_the_file(opened, path):
     cache = opened()
     cache.put({"Zwaluwstaart": "swallowtail"}, "nl")
     cache.close()
@@ -62,7 +60,7 @@ def test_no_original_text_is_in_the_file(opened: Open, path: Path) -> None:
     assert (b"swallowtail" in content, b"Zwaluwstaart" in content) == (True, False)
 
 
-def test_a_file_with_another_schema_is_rebuilt(opened: Open, path: Path) -> None:
+def test_a_file_with_another_schema_is_rebuilt(opened, path):
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as database:
         database.executescript(
@@ -75,7 +73,7 @@ def test_a_file_with_another_schema_is_rebuilt(opened: Open, path: Path) -> None
 
 
 @pytest.mark.parametrize("is_database", [False, True])
-def test_a_foreign_file_is_refused_and_not_touched(opened: Open, path: Path, is_database: bool) -> None:
+def test_a_foreign_file_is_refused_and_not_touched(opened, path, is_database):
     path.parent.mkdir()
     if is_database:
         with closing(sqlite3.connect(path)) as database:
@@ -88,22 +86,20 @@ def test_a_foreign_file_is_refused_and_not_touched(opened: Open, path: Path, is_
     assert path.read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_created_is_reported(opened: Open, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(opened, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(TranslatorMisconfigured, match="EEXIST"):
         opened(at=tmp_path / "file" / "cache.sqlite3")
 
 
-def test_a_file_that_another_process_is_writing_can_be_opened(opened: Open, path: Path) -> None:
+def test_a_file_that_another_process_is_writing_can_be_opened(opened, path):
     opened().close()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         opened()
 
 
-def test_a_failing_file_finds_nothing_and_is_reported_once(
-    opened: Open, path: Path, errors: list[str]
-) -> None:
+def test_a_failing_file_finds_nothing_and_is_reported_once(opened, path, errors):
     cache = opened()
     with closing(sqlite3.connect(path)) as other:
         other.execute("DROP TABLE results")
@@ -112,7 +108,7 @@ def test_a_failing_file_finds_nothing_and_is_reported_once(
     assert errors == ["SQLITE_ERROR"]
 
 
-def test_a_closed_file_reports_nothing(opened: Open, errors: list[str]) -> None:
+def test_a_closed_file_reports_nothing(opened, errors):
     cache = opened()
     cache.close()
     cache.put({"Ja.": "Yes."}, "nl")

@@ -25,7 +25,7 @@ from scoring.translation.errors import TranslationFault
         ("Klik op Nieuw.", "Click New 😀."),
     ],
 )
-def test_a_plausible_translation_has_no_fault(source: str, translation: str) -> None:
+def test_a_plausible_translation_has_no_fault(source, translation):
     assert find_fault(source, translation) is None
 
 
@@ -47,14 +47,12 @@ def test_a_plausible_translation_has_no_fault(source: str, translation: str) -> 
         ("om 22.30 uur", "at 10 pm", TranslationFault.NUMBERS_LOST),
     ],
 )
-def test_an_implausible_translation_has_a_fault(
-    source: str, translation: str, fault: TranslationFault
-) -> None:
+def test_an_implausible_translation_has_a_fault(source, translation, fault):
     assert find_fault(source, translation) is fault
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_any_two_texts_can_be_compared(source: str, translation: str) -> None:
+def test_any_two_texts_can_be_compared(source, translation):
     find_fault(source, translation)
     tidy(translation)
     preserves_bold(source, translation)
@@ -76,8 +74,8 @@ DUTCH, ENGLISH = "Dat kun je daar niet vinden.", "You cannot find that there now
     ],
 )
 def test_a_text_that_is_not_english_is_untranslated_unless_it_is_short(
-    source: str, translation: str, detected: str | None, expected: bool
-) -> None:
+    source, translation, detected, expected
+):
     assert is_untranslated(source, translation, "nl", lambda _: detected) is expected
 
 
@@ -89,10 +87,10 @@ def test_a_text_that_is_not_english_is_untranslated_unless_it_is_short(
         ("2 ** 3", "2 ** 3"),
     ],
 )
-def test_tidy_normalises_a_sentence(raw: str, form: str) -> None:
+def test_tidy_normalises_a_sentence(raw, form):
     assert tidy(raw) == form
 
 
-def test_lost_bold_marks_are_found() -> None:
+def test_lost_bold_marks_are_found():
     assert preserves_bold("Klik op **Nieuw**.", "Click **New**.")
     assert not preserves_bold("Klik op **Nieuw**.", "Click New.")

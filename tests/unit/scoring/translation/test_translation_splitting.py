@@ -40,18 +40,18 @@ def shouted(text: str, longest: int = 1000) -> str:
         ("", []),
     ],
 )
-def test_sentences_are_found_within_the_structure_of_a_text(text: str, expected: list[str]) -> None:
+def test_sentences_are_found_within_the_structure_of_a_text(text, expected):
     assert sentences(text) == expected
 
 
-def test_numbers_headings_marks_and_code_stay_as_they_are() -> None:
+def test_numbers_headings_marks_and_code_stay_as_they_are():
     text = "## kop\n\n1. klik **op**. Dan:\n   2) kies\n\n| a | 7 |\n\n```\ncode\n```\nklaar\n"
     assert (
         shouted(text) == "## KOP\n\n1. KLIK **OP**. DAN:\n   2) KIES\n\n| A | 7 |\n\n```\ncode\n```\nKLAAR\n"
     )
 
 
-def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere() -> None:
+def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere():
     clauses = "een lange bijzin, " * 20
     assert all(len(sentence) <= 50 for sentence in sentences(clauses, 50))
     assert " ".join(sentences(clauses, 50)) == clauses.strip()
@@ -59,7 +59,7 @@ def test_a_very_long_sentence_is_cut_between_clauses_and_then_anywhere() -> None
 
 
 @given(TEXTS, st.integers(5, 60))
-def test_sentences_are_in_order_short_and_not_blank(text: str, longest: int) -> None:
+def test_sentences_are_in_order_short_and_not_blank(text, longest):
     previous_end = 0
     for start, end in split_sentences(text, longest):
         assert previous_end <= start < end <= start + longest
@@ -71,12 +71,12 @@ def test_sentences_are_in_order_short_and_not_blank(text: str, longest: int) -> 
 @given(
     st.sampled_from(["", "- ", "1. ", "> - ", "## "]), st.from_regex(r"[0-9#>*.-]{0,4}[a-z]+", fullmatch=True)
 )
-def test_only_whole_list_marks_are_left_out_of_a_sentence(marks: str, rest: str) -> None:
+def test_only_whole_list_marks_are_left_out_of_a_sentence(marks, rest):
     assert sentences(marks + rest) == [rest.lstrip(">")]
 
 
 @given(TEXTS, st.data())
-def test_every_letter_and_digit_is_in_a_segment(text: str, data) -> None:
+def test_every_letter_and_digit_is_in_a_segment(text, data):
     spans = tuple(split_sentences(text, 40))
     translations = [data.draw(st.sampled_from(["Yes.", "", "a longer one"])) for _ in spans]
     assembled = assemble(text, spans, translations)
@@ -94,12 +94,12 @@ def test_every_letter_and_digit_is_in_a_segment(text: str, data) -> None:
 
 
 @given(st.text(max_size=300))
-def test_untranslated_sentences_assemble_to_the_text(text: str) -> None:
+def test_untranslated_sentences_assemble_to_the_text(text):
     spans = tuple(split_sentences(text, 50))
     assert assemble(text, spans, [text[start:end] for start, end in spans]).text == text
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("unit", [". ", "**", "|", "> ", "1. ", "```\n", "a.B ", "（。", "\t", '."'])
-def test_a_hostile_text_takes_linear_time(unit: str) -> None:
+def test_a_hostile_text_takes_linear_time(unit):
     list(split_sentences(unit * (100_000 // len(unit)), 1000))
