@@ -1,5 +1,6 @@
 """The example of a sender sends each answer once: over repeats, restarts, kills and other groups."""
 
+import asyncio
 import json
 import threading
 from collections import Counter
@@ -157,6 +158,51 @@ async def test_what_people_decided_is_sent_once_and_the_first_outcome_counts(
         "verdict-2": "Two.",
         "verdict-3": "Better.",
         "verdict-5": "A colleague will answer.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("section", "command"), [("Node", "node sender.mjs"), ("Java", "{} Sender")], ids=["Node", "Java"]
+)
+async def test_the_short_ones_send_each_once_over_a_restart_and_a_kill(
+    section: str, command: str, tmp_path: Path, settings: Settings, topics: Topics, receiver: Receiver
+) -> None:
+    program = prepare(section, tmp_path / "example")
+    place, _, last = program.command.rpartition("; ")
+    program = replace(program, command=f"{place}; {command.format(last.rpartition(' ')[0])}")
+    short = Senders(program, settings, receiver, tmp_path)
+    old = datetime.now(UTC) - timedelta(days=2)
+    await publish_verdicts(settings, [sendable(1, answer='Klik "hier" \\ é.\n'), sendable(1), sendable(7)])
+    await publish_reviews(
+        settings,
+        reviewed(2, "none"),
+        reviewed(2, "send", text="Two."),
+        reviewed(3, "send_edited", text="Better."),
+        reviewed(4, "reject"),
+        reviewed(4, "send", text="Too late."),
+        reviewed(5, "expired"),
+        reviewed(6, "send", text="Old.", produced_at=old),
+    )
+    with short.start() as one:
+        await eventually(lambda: len(set(receiver.keys)) == 5, "all is sent")
+        one.kill()
+    await publish_verdicts(settings, [sendable(4), sendable(2), sendable(8)])
+    await publish_reviews(settings, reviewed(5, "send", text="Too late."), reviewed(7, "reject"))
+    with short.start(GROUP=f"{settings.kafka.consumer_group}-2") as two:  # which reads all again
+        await eventually(lambda: "verdict-8" in receiver.keys, "the new one is sent", 60)
+        await asyncio.sleep(2)
+        assert two.running, two.complaints
+        two.terminate()
+    sent = dict(zip(receiver.keys, (each["answer"] for each in receiver.bodies), strict=True))
+    told = two.complaints.count("may have been sent before: send")
+    assert len(receiver.keys) - len(sent) <= told <= 1
+    assert sent == {
+        "verdict-1": 'Klik "hier" \\ é.\n',
+        "verdict-2": "Two.",
+        "verdict-3": "Better.",
+        "verdict-5": "A colleague will answer.",
+        "verdict-7": "Klik op **7**.",
+        "verdict-8": "Klik op **8**.",
     }
 
 

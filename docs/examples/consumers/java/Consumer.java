@@ -53,13 +53,19 @@ public class Consumer {
     }
 
     public static void main(String[] arguments) throws Exception {
+        run("verdict-log", TOPICS, Consumer::show);
+    }
+
+    /** Gives each record of these topics to {@code work}, until SIGTERM or Ctrl-C. */
+    static void run(String group, List<String> names, java.util.function.Consumer<ConsumerRecord<byte[], byte[]>> work)
+        throws Exception {
         Thread main = Thread.currentThread();
         main.setUncaughtExceptionHandler((thread, error) ->
             System.err.println(error instanceof IllegalStateException ? error.getMessage() : error.toString()));
         var environment = System.getenv();
         Records.load(Path.of(environment.getOrDefault("SCHEMAS", "../../../../schemas/released")));
         Map<String, Object> options = Map.of("bootstrap.servers", environment.getOrDefault("KAFKA", "localhost:9092"),
-            "group.id", environment.getOrDefault("GROUP", "verdict-log"), "auto.offset.reset", "earliest",
+            "group.id", environment.getOrDefault("GROUP", group), "auto.offset.reset", "earliest",
             "enable.auto.commit", false, "isolation.level", "read_committed");
         var consumer = new KafkaConsumer<>(options, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -69,11 +75,11 @@ public class Consumer {
         try (consumer) {
             var there = consumer.listTopics().keySet(); // those of rates are not where rates are off
             String prefix = environment.getOrDefault("PREFIX", "");
-            var topics = TOPICS.stream().map(topic -> prefix + topic).filter(there::contains).toList();
-            if (topics.isEmpty()) throw new IllegalStateException("PREFIX: there is no topic " + prefix + TOPICS.get(0));
+            var topics = names.stream().map(topic -> prefix + topic).filter(there::contains).toList();
+            if (topics.isEmpty()) throw new IllegalStateException("PREFIX: there is no topic " + prefix + names.get(0));
             consumer.subscribe(topics);
             while (true) {
-                consumer.poll(Duration.ofMillis(500)).forEach(Consumer::show);
+                consumer.poll(Duration.ofMillis(500)).forEach(work);
                 try { // after the work: who takes over after a crash or a rebalance repeats rather than loses
                     consumer.commitSync();
                 } catch (CommitFailedException lost) {
