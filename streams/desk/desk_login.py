@@ -1,4 +1,4 @@
-"""The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for him."""
+"""The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for them."""
 
 import asyncio
 import hmac
@@ -129,7 +129,9 @@ class DeskLogin:
         return role_from((value.strip() for value in values), self._settings.roles)
 
     def _start(self, request: web.Request, name: str, role: DeskRole) -> tuple[ReviewerSession, str]:
-        log.info("desk_logged_in", reviewer=name, role=role, address=self._address(request))
+        address = self._address(request)
+        self._logins.forget(address)  # many people may share it
+        log.info("desk_logged_in", reviewer=name, role=role, address=address)
         return self._sessions.start(name, role)
 
     def _is_addressed(self, request: web.Request) -> bool:

@@ -35,3 +35,7 @@ class RateLimit:
         if len(self._free_at) > _MAX_KEYS:
             self._free_at.popitem(last=False)
         return 0
+
+    def forget(self, key: str) -> None:
+        """Forget the events of a key."""
+        self._free_at.pop(key, None)

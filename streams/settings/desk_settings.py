@@ -121,7 +121,9 @@ class DeskSettings(SettingsSection):
         description="address at which browsers reach the desk, e.g. https://desk.example.com; required with "
         "oidc.issuer, which sends people back there; with https, cookies are only sent over TLS",
     )
-    login_attempts_per_minute: int = Field(10, ge=1, le=10_000, description="from one address")
+    login_attempts_per_minute: int = Field(
+        10, ge=1, le=10_000, description="from one address; who logs in clears them"
+    )
     decisions_per_minute: int = Field(120, ge=1, le=10_000, description="of one reviewer")
     undo_seconds: float = Field(
         5, ge=0, le=600, description="a decision can be undone for this long; then it is published"

@@ -91,6 +91,9 @@ def _surroundings(kafka: KafkaForPods) -> dict[str, Surroundings]:
             values={"image": {"digest": ""}},
         ),
         "verdicts": Surroundings(secrets={"truthgate-token": {"token": PASSWORD * 2}}),
+        "desk": Surroundings(
+            secrets={"truthgate-desk-oidc": {"secret": SECRET}}, kept="persistentvolumeclaim"
+        ),
         "no-volumes": Surroundings(topics=6),
         # There is one broker, and nobody who makes topics of these resources.
         "strimzi": Surroundings(

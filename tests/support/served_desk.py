@@ -52,7 +52,7 @@ async def serving_desk(folder: Path, *held: Verdict, **settings: Any) -> AsyncIt
             settings["public_url"] = settings["public_url"].format(address=address)
         values = {"host": "127.0.0.1", "port": port_of(port), "store": folder, **settings}
         own = changed(Settings(), desk=values)
-        state, decisions = DeskState(folder), DecisionStore(folder)
+        state, decisions = DeskState(folder, own.desk), DecisionStore(folder)
         state.apply([DeskRecord(0, number, verdict) for number, verdict in enumerate(held)], {})
         try:
             desk = Desk(state, decisions, own)

@@ -17,6 +17,7 @@ RUNBOOK: Final = "@runbook@"
 
 #: What templates ask for where the values do not say it.
 _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
+    "desk": ("port",),
     "encoding": ("max_value_bytes",),
     "flow": ("answer_timeout_seconds",),
     "health": ("kafka_timeout_seconds", "stall_timeout_seconds"),

@@ -27,6 +27,11 @@ label of the pods is the StatefulSet's name and a hash, with a limit of 63.
 {{- printf "%s-libretranslate" (include "truthgate.fullname" . | trunc 48 | trimSuffix "-") -}}
 {{- end -}}
 
+{{/* The name of the review desk's resources. */}}
+{{- define "truthgate.deskName" -}}
+{{- printf "%s-desk" (include "truthgate.fullname" .) -}}
+{{- end -}}
+
 {{/* The labels that select the pods of a component: (dict "root" $ "component" "worker"). */}}
 {{- define "truthgate.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "truthgate.name" .root | quote }}

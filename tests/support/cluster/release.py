@@ -88,7 +88,9 @@ class Release:
         """
         end = time.monotonic() + _GONE_SECONDS
         while left := {
-            each for each in self.around() - before if not kept or not each.startswith(f"{kept}.")
+            each
+            for each in self.around() - before
+            if not kept or not each.startswith((f"{kept}.", f"{kept}/"))
         }:
             assert time.monotonic() < end, left
             time.sleep(_POLL_SECONDS)
