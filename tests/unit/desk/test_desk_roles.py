@@ -21,7 +21,7 @@ TOKENS = {
     "auditor_token": "t-auditor-1234567",
 }
 OIDC = {"issuer": "https://login.example.com", "client_id": "desk"}
-READ = {"GET /", "GET /blocked", "GET /news", "POST /logout"}
+READ = {"GET /", "GET /blocked", "GET /news", "GET /filter", "POST /filter", "POST /logout"}
 DECIDE = {"POST /decide", "POST /undo"}
 MAY = {LEAD: READ | DECIDE, REVIEWER: READ | DECIDE, AUDITOR: READ}
 
