@@ -1,4 +1,4 @@
-"""The two kinds of failures: bad data and infrastructure failures, and what logs may say of them."""
+"""Failures of one answer (bad data) or of the infrastructure, exit codes, and loggable reasons."""
 
 import errno
 import os
