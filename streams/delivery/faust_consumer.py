@@ -38,8 +38,7 @@ class OffsetTracker:
 
     The committable offset of a partition is the offset of its oldest unfinished event, or the one after
     its last event if all are finished. So no commit passes an event in progress, however many later ones
-    are
-    finished: after a crash it is delivered again.
+    are finished: after a crash it is delivered again.
 
     Offsets of one partition must be delivered in increasing order, as Kafka does; gaps (from compaction
     or transaction markers) are fine. Not thread-safe.

@@ -32,8 +32,7 @@ def read_html(content: bytes) -> HelpPage:
     """Read the content of a page: ``main``, or its only ``article``, or everything but what surrounds it.
 
     The title is the first heading, or that of the page; the language is that of its ``lang``. A page cannot
-    be
-    marked for automatic sending: a browser may show a text that differs from the one read here.
+    be marked for automatic sending: a browser may show a text that differs from the one read here.
 
     Args:
         content: the file; its encoding is detected as browsers do.

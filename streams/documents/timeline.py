@@ -15,8 +15,7 @@ older ``updated_at`` again. Columns (times in milliseconds since 1970):
 Across partitions, when a key moves because partitions were added, ``since`` decides, then the higher
 partition. So the order of reading does not matter, except for records with a future timestamp. One limit: a
 record that is read late and falls between two records of equal content in another partition is skipped, even
-a
-deletion: the document then counts as present in between.
+a deletion: the document then counts as present in between.
 
 ``forgotten`` has the ids of documents with pruned versions. Versions that compaction removed before they
 were read leave no trace: gaps between offsets are normal.

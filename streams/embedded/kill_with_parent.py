@@ -1,11 +1,9 @@
 """Run a command that is killed when its starter's process ends, in whatever way.
 
 Usage: ``python kill_with_parent.py COMMAND...`` with a pipe on standard input whose other end only the
-    starter
-has. The command replaces this process, so signals to its pid reach it; a forked child reads the pipe and
-kills the command at its end. Unlike Linux's ``PR_SET_PDEATHSIG`` this works on macOS and does not depend on
-the
-starting thread. Run by path: it imports no other module of ours.
+starter has. The command replaces this process, so signals to its pid reach it; a forked child reads the pipe
+and kills the command at its end. Unlike Linux's ``PR_SET_PDEATHSIG`` this works on macOS and does not depend
+on the starting thread. Run by path: it imports no other module of ours.
 """
 
 import os

@@ -1,1 +1,1 @@
-"""Verdicts as people look for them and read them: which are meant, and everything about one."""
+"""Filters that select verdicts, and the explanation of one verdict."""

@@ -1,1 +1,1 @@
-"""Assessing in processes of their own."""
+"""Language models as judges: which answers are asked about, by which endpoint, and within which budget."""

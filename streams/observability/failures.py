@@ -1,4 +1,4 @@
-"""The two kinds of failures: bad data and infrastructure failures, and what logs may say of them."""
+"""Failures of one answer (bad data) or of the infrastructure, exit codes, and loggable reasons."""
 
 import errno
 import os
@@ -27,8 +27,7 @@ class BadAnswer(Exception):
     Args:
         stage: where it failed.
         error_class: a stable code or the name of an exception class.
-        message: the reason, in a sentence. It goes only into the dead letter, with the original bytes,
-            and
+        message: the reason, in a sentence. It goes only into the dead letter, with the original bytes, and
             never into a log: it may quote the customer.
         attempts: how often the failing step was tried.
     """
@@ -72,9 +71,9 @@ def exit_code(error: BaseException) -> int:
     return EXIT_UNREACHABLE if full else EXIT_SOFTWARE
 
 
-#: The folders of our own code: its position says more about an error than that of a library.
+#: The folders of our own code: a position in it says more about an error than one in a library.
 _OWN_FOLDERS = tuple(
-    str(Path(__file__).parents[1] / name) + os.sep for name in ("streams", "scoring", "schemas")
+    str(Path(__file__).parents[2] / name) + os.sep for name in ("streams", "scoring", "schemas")
 )
 
 

@@ -1,1 +1,1 @@
-"""The scoring processes: scoring away from the loop that moves answers."""
+"""The pool of scoring processes, which keeps scoring off the event loop."""

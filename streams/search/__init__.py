@@ -1,1 +1,1 @@
-"""Retrieval finds the passages that an answer should rest on, for answers that come without any."""
+"""Retrieval: finds passages of the documents for answers that come without context."""

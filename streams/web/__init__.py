@@ -1,4 +1,4 @@
-"""The pages that the worker serves over HTTP: health, readiness, metrics, and a page for people."""
+"""What the worker serves over HTTP: health, readiness, metrics, and a live page of verdicts."""
 
 from streams.web.web_server import create_web_app, page_url, serve
 

@@ -1,1 +1,1 @@
-"""The worker process: its parts, the Faust application, the probe, the watchdog."""
+"""The processes that run until they are stopped: the worker, the HTTP server, and the review desk."""

@@ -1,8 +1,8 @@
-"""Watches the worker's partitions from outside of Faust, over connections of its own.
+"""A probe of the progress on the worker's partitions, outside of Faust, over connections of its own.
 
 Faust's consumer can be alive and silent: out of its group, or waiting on a dead connection.
-So what the brokers say counts, not what the consumer believes. It also keeps its offsets when the
-topic is deleted and made again, and would skip what the new one has below them.
+So the probe goes by what the brokers report. The consumer also keeps its offsets when the topic is deleted
+and recreated, and would skip the records of the new topic below them.
 """
 
 import asyncio
@@ -24,13 +24,14 @@ from streams.settings import KafkaSettings
 
 log = structlog.get_logger(__name__)
 
-#: How long one question to the brokers may take.
+#: Timeout of one request to the brokers.
 _REQUEST_SECONDS = 10.0
-#: How long to look for records behind the committed offsets.
+#: Timeout of the search for records after the committed offsets.
 _PEEK_SECONDS = 2.0
 _POLL_SECONDS = 0.1
-#: A broker that has just started may not know a topic yet, or its whole log: believed when seen so often.
-_SIGHTINGS = 3
+#: A missing or shorter topic is believed after so many observations in a row: a broker that has just started
+#: may not know the topic yet, or its whole log.
+_MIN_OBSERVATIONS = 3
 
 
 @dataclass(eq=False)
@@ -46,8 +47,8 @@ class ProgressProbe:
             never commits.
         topic: the full name of the topic.
         assignment: returns the partitions that the worker owns now.
-        health: gets the observations.
-        interval: seconds between two observations.
+        health: receives the observations.
+        interval: in seconds, between two observations.
         on_replaced: awaited before :meth:`run` fails because the topic is another one.
         is_in_progress: returns whether the worker is processing an answer of a partition.
     """
@@ -66,10 +67,10 @@ class ProgressProbe:
     _committed: dict[TopicPartition, int] = field(default_factory=dict, init=False)
 
     async def identify(self) -> None:
-        """Note which topic this is; to be done before anything is read from it.
+        """Store the identity of the topic; call this before anything is read from it.
 
         Raises:
-            InfrastructureFailure: the brokers do not tell.
+            InfrastructureFailure: the brokers do not describe the topic.
         """
         try:
             self._origin = (await self._describe()).identity
@@ -79,11 +80,11 @@ class ProgressProbe:
         self.health.kafka_answered()
 
     async def run(self) -> None:
-        """Observe until cancelled; a failed observation is one that did not happen.
+        """Observe until cancelled; a failed observation is logged and skipped.
 
         Raises:
-            InfrastructureFailure: the topic is gone, is another one than :meth:`identify` met, or
-                ends before what the group has committed.
+            InfrastructureFailure: the topic is gone, is not the one that :meth:`identify` found, or
+                ends before the group's committed offsets.
         """
         try:
             while True:
@@ -100,7 +101,7 @@ class ProgressProbe:
         except (KafkaError, ServiceUnreachable, TimeoutError) as error:
             self.health.kafka_failed(type(error).__name__)
             log.warning("progress_unknown", error_type=type(error).__name__)
-            # A broker that hangs may lead nothing any more, and aiokafka would ask it again for minutes.
+            # A hung broker may have lost its leaderships, and aiokafka would go on asking it for minutes.
             self.consumer._client.force_metadata_update()  # noqa: SLF001 - as above
 
     async def _observe(self) -> None:
@@ -109,11 +110,11 @@ class ProgressProbe:
         every = {TopicPartition(self.topic, partition) for partition in partitions}
         leads = min(every, default=None) in owned
         asked = sorted(every | owned.keys() if leads else owned.keys())
-        looked = await self._look(asked) if asked else {}
+        observed = await self._read_progress(asked) if asked else {}
         self.health.observe(
-            {tp: replace(looked[p], in_progress=self.is_in_progress(tp)) for p, tp in owned.items()}
+            {tp: replace(observed[p], in_progress=self.is_in_progress(tp)) for p, tp in owned.items()}
         )
-        self.health.observe_group({p.partition: now for p, now in looked.items()} if leads else {})
+        self.health.observe_group({p.partition: now for p, now in observed.items()} if leads else {})
 
     async def _check_identity(self) -> tuple[int, ...]:
         """Return the topic's partitions."""
@@ -121,7 +122,7 @@ class ProgressProbe:
             description = await self._describe()
         except UnknownTopicOrPartitionError:
             self._times_gone += 1
-            if self._times_gone >= _SIGHTINGS:
+            if self._times_gone >= _MIN_OBSERVATIONS:
                 raise self._replaced("it is not there") from None
             raise
         self._times_gone = 0
@@ -131,18 +132,20 @@ class ProgressProbe:
         return description.partitions
 
     async def _describe(self) -> TopicDescription:
-        # The consumer has no public way to send a request of one's own.
+        # The consumer has no public method to send a request.
         return await describe_topic(self.consumer._client, self.topic, _REQUEST_SECONDS)  # noqa: SLF001
 
     def _replaced(self, seen: str) -> InfrastructureFailure:
         return InfrastructureFailure(f"topic {self.topic} was deleted or replaced: {seen}", EXIT_SOFTWARE)
 
-    async def _look(self, asked: Collection[TopicPartition]) -> dict[TopicPartition, PartitionProgress]:
-        # Asked for before the ends, which are then never below them unless the log was cut.
+    async def _read_progress(
+        self, asked: Collection[TopicPartition]
+    ) -> dict[TopicPartition, PartitionProgress]:
+        # Before the ends, which then are below these only if the log was truncated.
         committed = await self._committed_offsets(asked)
         starts = await self.consumer.beginning_offsets(asked)
         ends = await self.consumer.end_offsets(asked)
-        # Not only when it is known what lies behind the offsets: that takes its time.
+        # Reported now: the search for records after the offsets can take seconds.
         self.health.kafka_answered()
         await self._check_ends(committed, ends)
         reached = {p: max(committed[p], starts[p]) for p in asked}
@@ -162,21 +165,21 @@ class ProgressProbe:
     ) -> None:
         short = any(ends[p] < offset for p, offset in committed.items())
         self._times_short = self._times_short + 1 if short else 0
-        if self._times_short >= _SIGHTINGS:
+        if self._times_short >= _MIN_OBSERVATIONS:
             await self.on_replaced()
             raise self._replaced("it ends before the committed offset")
 
     async def _without_records(
         self, still: Mapping[TopicPartition, PartitionProgress]
     ) -> set[TopicPartition]:
-        """Tell answers from the offsets that transactions and compaction leave without a record.
+        """Return the partitions that have only gaps left, which transactions and compaction leave.
 
-        A partition that cannot be read to its end in time counts as one with answers.
+        A partition that cannot be read to its end in time counts as one with records.
         """
         ends = {p: now.committed + now.lag for p, now in still.items()}
         unread, idle = set(still), set[TopicPartition]()
         deadline = time.monotonic() + _PEEK_SECONDS
-        # A consumer for this alone: one that is unsubscribed at a bad moment never works again.
+        # A consumer for this alone: aiokafka's does not recover from an unsubscription at a bad moment.
         async with open_reader(self.kafka, self.topic, isolation_level="read_uncommitted") as peek:
             peek.read_from({p: now.committed for p, now in still.items()})
             while unread and time.monotonic() < deadline:

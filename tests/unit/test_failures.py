@@ -7,6 +7,7 @@ from json import loads
 import pytest
 
 from schemas import Codec
+from scoring.judges import prompts
 from streams.observability.failures import loggable_reason
 
 SECRET = "what the customer wrote"
@@ -42,6 +43,8 @@ def test_any_other_error_is_reported_with_the_place_where_it_was_raised_and_with
 def test_an_error_of_a_library_is_reported_with_the_place_of_ours_that_called_it():
     message = loggable_reason(_raised(lambda: Codec().encode(SECRET)))  # type: ignore[arg-type]
     assert re.fullmatch(r"\w+Error at schemas/\w+\.py:\d+", message)
+    message = loggable_reason(_raised(lambda: prompts.text(SECRET)))
+    assert re.fullmatch(r"ENOENT \(No such file or directory\) at prompts/__init__\.py:\d+", message)
     message = loggable_reason(_raised(lambda: loads(SECRET)))
     assert message.startswith("JSONDecodeError at json/decoder.py:")
     assert SECRET not in message

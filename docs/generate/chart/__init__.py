@@ -1,4 +1,4 @@
-"""The generated files of the chart, each made of what stands elsewhere once."""
+"""The generated files of the chart, each made from its only source elsewhere."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ CHART: Final = ROOT / "helm" / "truthgate"
 
 
 def chart_texts() -> dict[Path, str]:
-    """Give the text that each generated file should have, by its path."""
+    """Return the expected text of each generated file, by its path."""
     values = read_values(CHART / "values.yaml")
     template = (CHART / "README.template.md").read_text("utf-8")
     return {

@@ -1,4 +1,4 @@
-"""The files that the templates read: defaults, topics, rules and the dashboard, of truthgate itself."""
+"""The files that the templates read: truthgate's own defaults, topics, rules and dashboard."""
 
 import json
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from streams.monitoring.prometheus_rules import Deployment
 from streams.monitoring.rendering import all_rules, render_dashboard
 from streams.settings import JudgeSettings, Settings
 
-#: Stand in the rules and the dashboard for what a release puts there.
+#: Placeholders in the rules and the dashboard, replaced by each Helm release.
 JOB: Final = "@job@"
 RUNBOOK: Final = "@runbook@"
 
-#: What templates ask for where the values do not say it.
+#: Settings whose defaults the templates use if the values do not set them.
 _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "desk": ("port",),
     "encoding": ("max_value_bytes",),
@@ -29,7 +29,7 @@ _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "web": ("port",),
 }
 
-#: Settings that the rules are made of; where one of them is set otherwise the rules of the file do not hold.
+#: Settings that the rules depend on; with other values than the defaults the rules in the file do not apply.
 IN_RULES: Final = (
     ("documents", "stale_after_seconds"),
     ("flow", "max_in_flight"),
@@ -49,7 +49,7 @@ _JUDGES: Final = JudgeSettings.model_validate(
 
 
 def defaults() -> str:
-    """Write the defaults of the settings that templates ask for."""
+    """Return the defaults of the settings that templates use."""
     values = Settings().model_dump(mode="json")
     return _json(
         {section: {name: values[section][name] for name in names} for section, names in _ASKED.items()}
@@ -57,7 +57,7 @@ def defaults() -> str:
 
 
 def topics() -> str:
-    """Write what each topic is by default, and which of it follows from which settings."""
+    """Return the default configuration of each topic, and the settings that it depends on."""
     usual = {spec.name: spec for spec in topic_specifications(Settings())}
     without_rates = {
         spec.name for spec in topic_specifications(Settings().with_values("rates", {"enabled": False}))
@@ -79,7 +79,7 @@ def topics() -> str:
 
 
 def rules() -> str:
-    """Write all groups of rules for the default settings, and the settings that they are made of.
+    """Return all groups of rules for the default settings, and the settings that they depend on.
 
     Each rule has with it what it needs: judges, rates, or nothing.
     """
@@ -102,7 +102,7 @@ def rules() -> str:
 
 
 def dashboard() -> str:
-    """Write the dashboard for the default settings."""
+    """Return the dashboard for the default settings."""
     return render_dashboard(Deployment(Settings(), JOB))
 
 

@@ -15,7 +15,7 @@ _MAX_DEFAULT_CHARACTERS = 60
 
 
 def readme(template: str, values: Iterable[Value]) -> str:
-    """Put the tables into the template, in place of its marks."""
+    """Return the template with its placeholders replaced by the tables."""
     secrets = ", ".join(f"`{path}`" for path in secret_settings())
     filled = template.replace(_VALUES, "\n".join(_sections(values))).replace(_SECRETS, f"{secrets}\n")
     return f"{_MADE}\n{filled}"
@@ -32,7 +32,7 @@ def _sections(values: Iterable[Value]) -> Iterator[str]:
 
 
 def _rows(value: Value) -> Iterator[str]:
-    """Give the row of a key that is described or has nothing below it, and those of the keys below."""
+    """Yield the row of a key if it has a description or no keys below it, and the rows of those."""
     if value.description or not value.children:
         shown = "" if value.children and _describes(value.children) else _shown(value.default)
         yield _row(value.name, shown, value.description)

@@ -63,7 +63,7 @@ class _ValuesReader:
         for key, below in node.value:
             inner = (*path, key.value)
             comment = self._comment(key.start_mark.line)
-            # A mapping in braces is one value: no line above its keys could describe them.
+            # A mapping in braces is one value: its keys cannot have comments of their own.
             block = isinstance(below, yaml.MappingNode) and not below.flow_style
             yield Value(
                 inner,
@@ -81,7 +81,7 @@ class _ValuesReader:
         return found
 
     def _comment(self, line: int) -> list[str]:
-        """Give the lines of the comment right above a line."""
+        """Return the lines of the comment directly above a line."""
         begin = line
         while begin and self._lines[begin - 1].lstrip().startswith("# "):
             begin -= 1

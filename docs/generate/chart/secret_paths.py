@@ -1,4 +1,4 @@
-"""The settings that may be secret, and so stand in Secrets: their paths, as the values have them."""
+"""The paths in the values of all settings that may be secret, and may therefore be in Secrets."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,23 +10,23 @@ from pydantic.fields import FieldInfo
 from streams.settings import Settings
 from streams.settings.settings_base import may_be_secret
 
-#: Stands in a path for a name that the deployment chooses.
+#: The placeholder in a path for a name that the deployment chooses.
 NAME_PLACEHOLDER: Final = "<name>"
 
 
 def secret_settings() -> tuple[str, ...]:
-    """Give the path of every secret, and of every address, since it may hold credentials."""
+    """Return the paths of all secrets, and of all addresses, since those may contain credentials."""
     return tuple(_within(Settings.model_fields, ""))
 
 
 def pattern() -> str:
-    """Write the regular expression of these paths."""
+    """Return a regular expression that matches these paths."""
     paths = (re.escape(path).replace(NAME_PLACEHOLDER, "[a-zA-Z0-9_-]+") for path in secret_settings())
     return f"^({'|'.join(paths)})$"
 
 
 def secret_fields() -> dict[str, set[str]]:
-    """Give the settings that may be secret by the name of their section's model."""
+    """Return the settings that may be secret, by the name of their section's model."""
     return {model.__name__: _secret_names(model) for model in _models(Settings)}
 
 
@@ -35,7 +35,7 @@ def _secret_names(model: type[BaseModel]) -> set[str]:
 
 
 def _models(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Give a model and all that its settings are of."""
+    """Yield a model and the models of its settings."""
     yield model
     for field in model.model_fields.values():
         for kind in _kinds(field.annotation):
@@ -66,6 +66,6 @@ def _below(annotation: Any, path: str) -> Iterator[str]:
             else _below(value, f"{path}.{NAME_PLACEHOLDER}")
         )
         return
-    for kind in (annotation, *get_args(annotation)):  # where it may be None there are two
+    for kind in (annotation, *get_args(annotation)):  # an optional setting has two types
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _within(kind.model_fields, f"{path}.")

@@ -1,4 +1,4 @@
-"""``values.schema.json``: the settings as truthgate's model has them, all else as the defaults show it."""
+"""``values.schema.json``: the settings by truthgate's own model, everything else by the defaults."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,15 +8,15 @@ from docs.generate.chart.chart_values import Value
 from docs.generate.chart.secret_paths import pattern, secret_fields
 from streams.settings import Settings
 
-#: A setting that the chart sets itself, for each pod another.
+#: A setting that the chart itself sets, to another value for each pod.
 _OF_THE_CHART: Final = {"KafkaSettings": {"group_instance_id"}}
-#: What a model takes from a neighbour where it is not given, which a schema cannot say.
+#: Settings whose default is another setting's value, which a schema cannot express.
 _FILLED_IN: Final = {"RateWindowSettings": {"hop_seconds"}}
 _TYPES: Final = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"))
 
 
 def schema(values: Iterable[Value]) -> str:
-    """Write the JSON schema of the chart's values; Helm refuses what does not follow it."""
+    """Return the JSON schema of the chart's values; Helm rejects values that do not match it."""
     whole = _object(values)
     secrets = whole["properties"]["secrets"]["properties"]
     for given in (secrets["values"], secrets["existing"]):
@@ -32,7 +32,7 @@ def schema(values: Iterable[Value]) -> str:
 
 
 def settings_schema() -> Mapping[str, Any]:
-    """Give the schema of the settings as the chart takes them: ``root``, and ``definitions`` for it.
+    """Return the schema of the settings as the chart accepts them: ``root``, and ``definitions`` for it.
 
     What is secret is not in it, since it would stand in a ConfigMap; nor what depends on the machine that
     this runs on.
@@ -50,7 +50,7 @@ def _definition(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     left_out |= _OF_THE_CHART.get(name, set())
     if "properties" in made:
         made["properties"] = {key: each for key, each in made["properties"].items() if key not in left_out}
-    # An address may stand in a Secret, and is then not here.
+    # An address may be in a Secret, and is then absent here.
     optional = left_out | _FILLED_IN.get(name, set()) | secret_fields().get(name, set())
     if required := [key for key in found.get("required", ()) if key not in optional]:
         made["required"] = required
@@ -60,13 +60,13 @@ def _definition(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_secret(found: Mapping[str, Any]) -> bool:
-    """Whether a setting, or each value of a table, is one that truthgate never shows."""
+    """Return whether truthgate never shows a setting, or the values of a table."""
     options = [found, *found.get("anyOf", ()), found.get("additionalProperties", {})]
     return any(isinstance(each, Mapping) and each.get("writeOnly") for each in options)
 
 
 def _cleaned(found: Any) -> Any:
-    """Leave out titles, which repeat names, and how a docstring goes on; close what only patterns name."""
+    """Drop titles and all but the first paragraph of docstrings; allow no keys but those of patterns."""
     if isinstance(found, list):
         return [_cleaned(each) for each in found]
     if not isinstance(found, dict):

@@ -59,7 +59,7 @@ def asyncapi_document(settings: Settings) -> dict[str, Any]:
 
 
 def text_of(described: Mapping[str, Any]) -> str:
-    """Write a document as the file has it."""
+    """Return the text of the file for a document."""
     return json.dumps(described, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -38,7 +38,7 @@ _CODES: Final = {
 
 
 def render() -> str:
-    """Give the page, in Markdown."""
+    """Return the page, in Markdown."""
     codes = table(("code", "meaning"), ((f"`{code.value}`", _CODES[code]) for code in ExitCode))
     group = get_command(app)
     assert isinstance(group, TyperGroup)
@@ -46,7 +46,7 @@ def render() -> str:
 
 
 def leaves() -> dict[str, TyperCommand]:
-    """Give all commands that are shown, by their names, such as ``truthgate topics create``."""
+    """Return all visible commands by their names, such as ``truthgate topics create``."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     return dict(_leaves(group, NAME))
@@ -96,7 +96,7 @@ def _value(option: TyperOption) -> str:
 
 
 def _kind(annotation: Any) -> Any:
-    """Give what is in a list, or beside None."""
+    """Return the type of a list's items, or the type that is optional."""
     if get_origin(annotation) not in (list, tuple, Union, UnionType):
         return annotation
     return _kind(next(each for each in get_args(annotation) if each is not type(None)))

@@ -1,4 +1,4 @@
-"""The parts of the consumers' page that are made from the code; the rest of it is written by hand."""
+"""The generated parts of the consumers' page; the rest of it is written by hand."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ _REGISTRY_ID: Final = 42
 
 
 def fill_generated_parts(page: str) -> str:
-    """Return a page with what stands between ``made:`` and ``end`` made anew; KeyError: no such part."""
+    """Return the page with new text between ``made:`` and ``end``; raises KeyError for an unknown part."""
     return _PART.sub(lambda part: f"{part[1]}\n{PARTS[part[2]]()}\n\n{part[3]}", page)
 
 
@@ -131,7 +131,7 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join(table(heads, rows)).rstrip("\n")
 
 
-#: What makes each part.
+#: The function that generates each part.
 PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "topics": _topics,
     "headers": lambda: _headers((*PUBLISHED, *TRACE)),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Give the lines of a table, with an empty one behind it; a ``|`` within a cell is no border."""
+    """Yield the lines of a table and an empty one after it; a ``|`` within a cell is escaped."""
     heads = tuple(heads)
     yield _row(heads)
     yield f"|{'---|' * len(heads)}"

@@ -47,7 +47,7 @@ _BECOMES: Final = {
 
 
 def render() -> str:
-    """Give the page, in Markdown."""
+    """Return the page, in Markdown."""
     known = profiles()
     found = {rule.reason: rule for profile in known for rule in profile.rules.values() if rule}
     counts = json.loads((ROOT / "training" / "rated" / "checks.json").read_text("utf-8"))

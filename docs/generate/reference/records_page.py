@@ -17,7 +17,7 @@ milliseconds since 1970 in Avro, and RFC 3339 with a zone in JSON.
 
 
 def render() -> str:
-    """Give the page, in Markdown."""
+    """Return the page, in Markdown."""
     return "\n".join([_BEGINNING, *(line for kind in RECORD_TYPES for line in _record(_schema(kind), "##"))])
 
 
@@ -55,7 +55,7 @@ def _type(kind: Any) -> str:
 
 
 def _inner(kind: Any) -> Iterator[dict[str, Any]]:
-    """Give the records that are defined within a type, in their order, but not those within these."""
+    """Yield the records that are defined directly within a type, in their order."""
     match kind:
         case list():
             for each in kind:

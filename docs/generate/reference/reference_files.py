@@ -1,4 +1,4 @@
-"""The pages of reference and the AsyncAPI and OpenAPI documents, and where they lie."""
+"""The reference pages and the AsyncAPI and OpenAPI documents, by their paths."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ CONSUMERS = DOCS / "consumers.md"
 
 
 def reference_texts() -> dict[Path, str]:
-    """Give the pages, in Markdown, and the AsyncAPI and OpenAPI documents, by their files."""
+    """Return the Markdown pages and the AsyncAPI and OpenAPI documents, by their paths."""
     return {
         DOCS / "commands.md": commands_page.render(),
         DOCS / "records.md": records_page.render(),

@@ -1,4 +1,4 @@
-"""The hook of MkDocs: brings in the pages that lie in their rooms, and moves the links of all pages."""
+"""The MkDocs hook: adds the pages outside docs/, and rewrites the links of all pages."""
 
 import logging
 
@@ -10,18 +10,18 @@ from docs.generate.site.markdown_lists import normalize_lists
 from docs.generate.site.site_links import FILES, broken_links, links, rewrite_links, target
 from docs.generate.site.site_pages import INCLUDED_PAGES, ROOT, pages, source_of
 
-#: What is warned of here counts for `--strict`.
+#: A child of MkDocs' logger: its warnings fail a build with `--strict`.
 log = logging.getLogger("mkdocs.hooks")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Have `make docs-serve` look at the pages in the rooms, too."""
+    """Let `make docs-serve` watch the pages outside docs/, too."""
     config.watch.extend(str(ROOT / source) for source in INCLUDED_PAGES)
     return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages of the rooms, and a copy of each file that a page links to."""
+    """Add the pages outside docs/, and a copy of each file that a page links to."""
     for source, place in INCLUDED_PAGES.items():
         files.append(File.generated(config, place, abs_src_path=str(ROOT / source)))
     for source in sorted(_linked()):
@@ -30,7 +30,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Have the page as the site needs it, warn of links to nothing; MkDocs names the arguments."""
+    """Return the page for the site, and warn of broken links; MkDocs prescribes the argument names."""
     source = source_of(page.file.src_uri)
     for link in broken_links(markdown, source, lambda place: (ROOT / place).exists()):
         log.warning("%s has a link to %s, which is not there", source, link)

@@ -1,4 +1,4 @@
-"""Lists as the site's reader of Markdown wants them.
+"""Normalization of lists for Python-Markdown.
 
 Pages are written in CommonMark, as most readers know it. Python-Markdown, with which the site is made,
 begins a list only behind a blank line, and takes as part of an item only what stands four columns further in.
@@ -11,17 +11,17 @@ from typing import Final
 _ITEM: Final = re.compile(r"( *)([-*]|\d+\.)( +)\S")
 _FENCE: Final = re.compile(r" *```")
 _COLUMNS: Final = 4
-#: What begins a list right behind a line of text; other numbers are part of the text.
+#: What begins a list directly after a line of text; other numbers are part of the text.
 _BEGIN_BEHIND_TEXT: Final = ("-", "*", "1.")
 
 
 def normalize_lists(text: str) -> str:
-    """Give a page with a blank line before each list, and four columns for each level of one."""
+    """Return the page with a blank line before each list, and four columns of indent per level."""
     return "\n".join(_widened(text.split("\n")))
 
 
 def _widened(lines: list[str]) -> Iterator[str]:
-    levels: list[int] = []  # of each list item that is open here, the column at which its text begins
+    levels: list[int] = []  # the column at which the text of each open list item begins
     before, fenced = "", False
     begins_with_item = False  # the lines since the last empty one
     for line in lines:
@@ -40,7 +40,7 @@ def _widened(lines: list[str]) -> Iterator[str]:
             yield ""
             begins_with_item = True
         deeper = _COLUMNS * len(levels) - (levels or [0])[-1]
-        # A line that goes on with its paragraph stays a little less far in: else it begins a paragraph.
+        # A continuation line is indented a little less: otherwise it would begin a paragraph.
         yield " " * max(column + deeper - (2 if goes_on and levels else 0), 0) + line.lstrip(" ")
         if item:
             levels.append(item.end(3))

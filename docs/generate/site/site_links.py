@@ -1,4 +1,4 @@
-"""Links of a page, moved from the repository to the site."""
+"""Rewriting of a page's links from the repository to the site."""
 
 import posixpath
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Final
 
-#: Below it lie copies of files that pages link to, and that are no pages: schemas, sample files.
+#: The folder with copies of linked files that are not pages: schemas, sample files.
 FILES: Final = "files"
 
 _CODE: Final = re.compile(r"^ *```.*?^ *```[ ]*$|`[^`]+`", re.MULTILINE | re.DOTALL)
@@ -15,24 +15,24 @@ _ELSEWHERE: Final = re.compile(r"[a-z][a-z+.-]*:|//")
 
 
 def links(text: str) -> Iterator[str]:
-    """Give where the links of a page lead, but for those in code and those to elsewhere."""
+    """Yield the targets of a page's links, except those in code and external ones."""
     for found in _links(text):
         yield found[2]
 
 
 def target(source: str, link: str) -> tuple[str, str]:
-    """Give place in the repository and anchor, where there is one, of a link of the page at ``source``."""
+    """Return the path in the repository, and the anchor or "", of a link of the page at ``source``."""
     path, _, anchor = link.partition("#")
     return (posixpath.normpath(posixpath.join(posixpath.dirname(source), path)) if path else source), anchor
 
 
 def broken_links(text: str, source: str, is_there: Callable[[str], bool]) -> Iterator[str]:
-    """Give the links of the page at ``source`` that lead to what is not in the repository."""
+    """Return the links of the page at ``source`` whose target is not in the repository."""
     return (link for link in links(text) if not is_there(target(source, link)[0]))
 
 
 def rewrite_links(text: str, source: str, pages: Mapping[str, str], is_file: Callable[[str], bool]) -> str:
-    """Move the links of a page: to pages, to copies of files, and no link where it led to anything else.
+    """Rewrite the links of a page to pages or copies of files; any other link becomes plain text.
 
     Args:
         text: the page, in Markdown.
@@ -65,7 +65,7 @@ def _links(text: str) -> Iterator[re.Match[str]]:
 
 
 def _relative_path(start: str, end: str) -> str:
-    """Give the relative way from one page to another; ``os.path`` would have the machine's own separators."""
+    """Return the relative path from one page to another; ``os.path`` would use the system's separators."""
     here, there = start.split("/")[:-1], end.split("/")
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(here, there[:-1], strict=False))))
     return "/".join([*[".."] * (len(here) - shared), *there[shared:]])

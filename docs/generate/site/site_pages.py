@@ -1,4 +1,4 @@
-"""The pages of the site: where each lies in the repository, and where on the site."""
+"""The pages of the site: the path of each in the repository and on the site."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[3]
 DOCS: Final = ROOT / "docs"
 
-#: Pages that stay in the room they are about, by their place in the repository: their place on the site.
+#: Pages outside docs/: their path on the site, by their path in the repository.
 INCLUDED_PAGES: Final = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
@@ -30,13 +30,13 @@ INCLUDED_PAGES: Final = {
 
 
 def pages() -> dict[str, str]:
-    """Give the place on the site of every page, by its place in the repository."""
+    """Return the path of every page on the site, by its path in the repository."""
     own = {f"docs/{page.name}": page.name for page in sorted(DOCS.glob("*.md"))}
     return {**own, **INCLUDED_PAGES}
 
 
 def source_of(place: str) -> str:
-    """Give the place in the repository of what lies at a place on the site.
+    """Return the path in the repository of a path on the site.
 
     Raises:
         KeyError: it has no such page.
