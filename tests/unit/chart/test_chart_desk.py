@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streams.settings import DeskSettings
+from streams.settings import DeskSettings, Settings
 from tests.support.charts import MINIMUM, feature, only, refusal, resources, with_settings
 
 TOKEN = {"existing": {"desk.token": {"name": "desk", "key": "token"}}}
@@ -70,15 +70,16 @@ def test_the_pod_is_as_confined_as_a_workers() -> None:
 
 
 def test_port_and_probes_follow_from_the_settings() -> None:
-    found = resources({**with_settings(desk={"port": 7000}), "desk": desk()["desk"]})
+    number = Settings().desk.port + 1
+    found = resources({**with_settings(desk={"port": number}), "desk": desk()["desk"]})
     container = only(found, "Deployment", "desk")["spec"]["template"]["spec"]["containers"][0]
-    assert container["ports"] == [{"name": "http", "containerPort": 7000, "protocol": "TCP"}]
+    assert container["ports"] == [{"name": "http", "containerPort": number, "protocol": "TCP"}]
     paths = {
         each: container[f"{each}Probe"]["httpGet"]["path"] for each in ("startup", "liveness", "readiness")
     }
     assert paths == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     (port,) = only(found, "Service", "desk")["spec"]["ports"]
-    assert (port["port"], port["targetPort"]) == (6067, "http")
+    assert (port["port"], port["targetPort"]) == (Settings().desk.port, "http")
 
 
 def test_a_change_of_its_settings_or_secrets_restarts_it() -> None:
