@@ -33,7 +33,7 @@ from tests.support.brokers import isolated_settings
 from tests.support.workers import Worker, changed
 
 _LOOK_SECONDS, _PUBLISH_SECONDS = 0.25, 0.1
-_CALM_SECONDS, _LIMIT_SECONDS = 10.0, 240.0
+_CALM_SECONDS, _LIMIT_SECONDS, _SETTLING_SECONDS = 10.0, 240.0, 900.0
 #: Answers of so many seconds may wait in a group that keeps up.
 _USUAL_SECONDS = 5.0
 
@@ -161,7 +161,7 @@ class Fleet:
 
     async def settled(self) -> None:
         """Wait until no answer waits."""
-        async with asyncio.timeout(_LIMIT_SECONDS):
+        async with asyncio.timeout(_SETTLING_SECONDS):
             while not self.looks or self.looks[-1].lag or len(set(self.ids)) < self.published:  # noqa: ASYNC110
                 await asyncio.sleep(_LOOK_SECONDS)
 
