@@ -48,7 +48,7 @@ async def test_three_answers_are_decided_by_keyboard_alone(
         ("not_found", "It is blue."),
         passage=f"It costs 40 euro. {HOSTILE}",
     )
-    with DeskProcess(settings, tmp_path, undo_seconds=2) as desk:
+    with DeskProcess(settings, tmp_path, undo_seconds=5) as desk:
         desk.wait_ready()
         async with opened(browser, desk.address) as watched:
             page = watched.page

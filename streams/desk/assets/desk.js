@@ -11,8 +11,14 @@ function mark(kind) {
   const words = chosen.toString().trim().replace(/\s+/g, " ");
   if (words && byId("words").contains(chosen.anchorNode)) byId("wrong").value += `${kind}: ${words}\n`;
 }
+function beginMarking() {
+  if (byId("words").contains(chosen.anchorNode)) return;
+  chosen.collapse(byId("words"), 0);
+  chosen.modify("extend", "forward", "word");
+}
 // While words are marked, arrows choose them and a key says what is wrong with them.
 function markByKey(event) {
+  beginMarking(); // a key may come before the event of the opening
   const forward = event.key === "ArrowRight";
   if (forward || event.key === "ArrowLeft") {
     if (!event.shiftKey) {
@@ -29,11 +35,7 @@ for (const each of document.querySelectorAll("[data-kind]")) {
   each.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
   each.addEventListener("click", () => mark(each.dataset.kind));
 }
-marking?.addEventListener("toggle", () => {
-  if (!marking.open || byId("words").contains(chosen.anchorNode)) return;
-  chosen.collapse(byId("words"), 0);
-  chosen.modify("extend", "forward", "word");
-});
+marking?.addEventListener("toggle", () => { if (marking.open) beginMarking(); });
 
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
