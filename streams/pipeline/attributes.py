@@ -1,4 +1,4 @@
-"""What the spans of an answer carry: codes and counts, and never a text unless it is asked for.
+"""Attributes of an answer's spans: codes and counts, and texts only if the settings allow them.
 
 Names are those of OpenTelemetry's semantic conventions for generative AI, else ``truthgate.``.
 """

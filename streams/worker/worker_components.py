@@ -100,7 +100,7 @@ async def open_scorer(
 async def open_worker_translation(
     settings: Settings, metrics: WorkerMetrics
 ) -> AsyncIterator[TranslationStage | None]:
-    """Open the translation of exchanges, or what leaves them as they are."""
+    """Open the translation stage; yields None if nothing is translated."""
     if not settings.scoring.enabled or settings.translation.provider is None:
         yield None
         return
