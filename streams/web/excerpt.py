@@ -1,4 +1,4 @@
-"""Excerpts of Markdown with the marked words of an answer."""
+"""Excerpts of an answer with its marked words, and verdicts without texts or with truncated ones."""
 
 import re
 from collections import Counter
@@ -43,7 +43,7 @@ class MarkdownStyle:
 
     @property
     def edges(self) -> frozenset[int]:
-        """Where the style changes."""
+        """The offsets at which the style changes."""
         return frozenset(place for span in (*self.hidden, *self.strong) for place in span)
 
     def is_hidden(self, offset: int) -> bool:

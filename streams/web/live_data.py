@@ -39,7 +39,7 @@ _MAX_CACHED_BODIES: Final = 64
 
 
 class ResponseCache:
-    """Serves everybody with one body, so that any number of visitors costs no more than a few.
+    """Caches response bodies briefly, so that many visitors cost no more than a few.
 
     Args:
         clock: in seconds; one that goes back makes no body last longer.
@@ -50,7 +50,7 @@ class ResponseCache:
         self._bodies: dict[tuple[str, ...], tuple[float, bytes]] = {}
 
     def body(self, key: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-        """Return the answer to what is asked, as it was half a second ago at most."""
+        """Return the response for a key, at most half a second old."""
         made_at, body = self._bodies.get(key, (-math.inf, b""))
         if not 0 <= self._clock() - made_at < FRESH_SECONDS:
             body = make()
