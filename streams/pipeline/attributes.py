@@ -15,7 +15,7 @@ from streams.llm.cascade import JudgeOpinions
 from streams.observability.span_attributes import Attributes, exportable_identifier
 from streams.pipeline.context import ResolvedContext
 from streams.search.types import RetrievalResult
-from streams.translating.step import TranslationResult
+from streams.translating.translation_stage import TranslationResult
 
 #: So that a batch of spans stays below what collectors take in one message, 4 MiB.
 _TEXT_CHARACTERS: Final = 8192

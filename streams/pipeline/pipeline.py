@@ -32,7 +32,7 @@ from streams.scorers.options import AsyncScorer, unscored_answer
 from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
 from streams.settings import InvalidSettings
 from streams.translating.opening import FILE_TIMEOUT_SECONDS
-from streams.translating.step import TranslationResult, TranslationStage
+from streams.translating.translation_stage import TranslationResult, TranslationStage
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from scoring.translation.translator import ENGLISH, ExchangeTranslator, Translat
 from scoring.values.exchange import Exchange, Translation
 from scoring.values.rules import Reason
 from streams.settings import InvalidSettings, Settings, TranslationSettings
-from streams.translating.step import NOT_NEEDED, TranslationResult
+from streams.translating.translation_stage import NOT_NEEDED, TranslationResult
 
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ _RESET_TIMEOUTS = 3
 
 
 class TranslateFirst:
-    """Translates every exchange that is not in English; a :class:`streams.translating.step.TranslationStage`.
+    """The :class:`~streams.translating.translation_stage.TranslationStage` of all languages but English.
 
     An exchange without a known language or without context is not translated: it gets no score anyway.
 

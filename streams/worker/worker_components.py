@@ -40,7 +40,7 @@ from streams.search.service import Retrieval, open_retrieval
 from streams.search.types import Retriever
 from streams.settings import Settings
 from streams.translating.opening import open_translation
-from streams.translating.step import TranslationStage
+from streams.translating.translation_stage import TranslationStage
 from streams.web.verdict_endpoint import PUBLISH_SECONDS
 from streams.worker.process_lifetime import failure_callback
 from streams.worker.worker_metrics import WorkerMetrics
