@@ -60,7 +60,7 @@ def write_record(record: Record, header: bytes) -> bytes:
 def read_values(
     value: bytes, start: int, writer: RecordSchema, projection: RecordProjection[Any] | None = None
 ) -> dict[str, Any]:
-    """Decode ``value[start:]``, written with ``writer``, as the current schema's fields, or as ``part``.
+    """Decode ``value[start:]``, written with ``writer``, into all current fields or the projection's.
 
     Raises DecodeError, whatever the bytes. fastavro refuses most bad lengths itself, but not
     where it skips a field that we do not have; there a length beyond the end, or below zero,
@@ -198,7 +198,7 @@ class Codec:
         return write_record(record, header)
 
     def needs_lookup(self, value: bytes | None) -> bool:
-        """Tell whether ``lookup`` must come before ``decode``: the schema is new to us."""
+        """Return whether ``lookup`` must come before ``decode``: the schema is new to us."""
         return self._unknown_schema(value) is not None
 
     def _unknown_schema(self, value: bytes | None) -> _SchemaId | None:

@@ -1,4 +1,4 @@
-"""An inquiry: one opinion is asked for, within a budget and before a deadline."""
+"""An inquiry: a request for one opinion, within a budget and before a deadline."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Inquiry:
         return key_of(self.case, self.link.method, self.link.options, self.link.models)
 
     async def ask(self) -> Opinion | None:
-        """Ask for the opinion, or return None where too little of the budget is left for it.
+        """Ask for the opinion, or return None if too little of the budget is left for it.
 
         The estimate of the first round is reserved for as many requests as the method may make; a method that
         makes none costs nothing. It is settled by what the endpoint counted. The estimate of a request counts

@@ -1,4 +1,4 @@
-"""The cache of opinions: what was asked once is not asked, nor paid, again."""
+"""The cache of opinions, so that no opinion is requested and paid for twice."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator

@@ -25,7 +25,7 @@ from streams.pipeline.context import ContextSource
 #: The stages that are timed; dead letters have their own: :class:`streams.observability.failures.Stage`.
 STAGES: Final = ("decode", "enrich", "translate", "score", "judge", "publish")
 
-#: What a verdict can be degraded by.
+#: The degraded codes of a verdict.
 DEGRADED_CODES: Final = (
     Reason.CONTEXT_MISSING,
     Reason.CONTEXT_INSUFFICIENT,
@@ -42,10 +42,10 @@ DEGRADED_CODES: Final = (
     Reason.JUDGE_BUDGET_SPENT,
 )
 
-#: Why a verdict is for review that would have been sent.
+#: Why a verdict that would have been sent went to review instead.
 PAUSE_REASONS: Final = (Reason.SENDING_PAUSED, Reason.PAUSES_UNKNOWN)
 
-#: What dead letters are known to fail of; there are others, such as classes of exceptions.
+#: The known error classes of dead letters; others, such as names of exceptions, can occur.
 FAILURE_CODES: Final = {
     Stage.DECODE: (
         "null_value",
@@ -274,7 +274,7 @@ class AnswerMetrics:
         language = language_label(verdict.language, self._languages)
         self._verdicts.add(verdict.decision, verdict.message_type, language)
         if self._models:
-            model = verdict.model or NO_MODEL  # another than these could be anything, without bounds
+            model = verdict.model or NO_MODEL  # an unknown value would be a label without bounds
             self._by_model.add(verdict.decision, model if model in self._models else OTHER_MODEL)
         self._contexts.add(verdict.context_source)
         for code in verdict.degraded:

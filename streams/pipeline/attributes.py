@@ -1,4 +1,4 @@
-"""What the spans of an answer carry: codes and counts, and never a text unless it is asked for.
+"""Attributes of an answer's spans: codes and counts, and texts only if the settings allow them.
 
 Names are those of OpenTelemetry's semantic conventions for generative AI, else ``truthgate.``.
 """
@@ -15,7 +15,7 @@ from streams.llm.cascade import JudgeOpinions
 from streams.observability.span_attributes import Attributes, exportable_identifier
 from streams.pipeline.context import ResolvedContext
 from streams.search.types import RetrievalResult
-from streams.translating.step import TranslationResult
+from streams.translating.translation_stage import TranslationResult
 
 #: So that a batch of spans stays below what collectors take in one message, 4 MiB.
 _TEXT_CHARACTERS: Final = 8192

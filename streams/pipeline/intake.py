@@ -50,7 +50,7 @@ _FORWARDED_HEADERS = frozenset({"traceparent", "tracestate"})
 
 @dataclass(frozen=True, slots=True)
 class OutcomePublisher:
-    """Publishes verdicts, those over HTTP too, and dead letters.
+    """Publishes verdicts, including those over HTTP, and dead letters.
 
     Args:
         codec: writes verdicts.
@@ -102,12 +102,12 @@ class Intake:
 
     Args:
         codec: reads answers.
-        way: judges them.
-        publisher: publishes what comes of them.
-        metrics: what is counted.
-        traces: follows each answer on its way.
-        settings: how many messages may be in work at once (:meth:`accept` waits beyond it), how long after
-            its acceptance an answer is sent on as it is, and the largest value that is read.
+        pipeline: judges them.
+        publisher: publishes verdicts and dead letters.
+        metrics: counts answers in progress and outcomes.
+        traces: traces each answer.
+        settings: the maximum of concurrent messages (:meth:`accept` waits beyond it), the timeout of an
+            answer from its acceptance on, and the largest value that is read.
         on_error: called with a failure that ends the worker.
     """
 
@@ -133,7 +133,7 @@ class Intake:
         metrics.in_flight.set_function(lambda: self._executor.in_flight)
 
     async def accept(self, message: Message, consumer: SafeConsumer) -> None:
-        """Take a message into work; returns once it has a place, not once it is finished.
+        """Accept a message; returns once it has a slot, not once it is finished.
 
         Messages of one key, the conversation, are finished in the order in which they are
         accepted. A message without a key has no conversation to be in order with.

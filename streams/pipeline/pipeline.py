@@ -32,7 +32,7 @@ from streams.scorers.options import AsyncScorer, unscored_answer
 from streams.search.types import RetrievalResult, RetrievalUnavailable, Retriever
 from streams.settings import InvalidSettings
 from streams.translating.opening import FILE_TIMEOUT_SECONDS
-from streams.translating.step import TranslationResult, TranslationStage
+from streams.translating.translation_stage import TranslationResult, TranslationStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _set_attributes(span: Span, attributes_of: Callable[[T], Attributes], result
 
 @contextmanager
 def map_failures(stage: Stage) -> Iterator[None]:
-    """Turn what goes wrong with one answer into BadAnswer, and what goes wrong for all into its like."""
+    """Raise BadAnswer for a failure of one answer, and InfrastructureFailure for one that meets all."""
     try:
         yield
     except (BadAnswer, InfrastructureFailure, InvalidSettings):

@@ -83,7 +83,7 @@ class ScoringPipe(asyncio.Protocol):
         self._has_answered = False
 
     async def open(self, connection: Connection) -> None:
-        """Take over the pipe to a process that has started."""
+        """Open the pipe to a process that has started."""
         with connection:
             end = socket.socket(fileno=os.dup(connection.fileno()))
         await self._loop.create_unix_connection(lambda: self, sock=end)

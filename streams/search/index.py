@@ -37,7 +37,7 @@ class IndexUnusable(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexedDocument:
-    """A document as it is put into the index.
+    """A document as it is indexed.
 
     ``key`` and ``version`` are those by which its text is found again; ``spans`` are the character offsets of
     its passages, ``texts`` what the keyword search finds of each, ``vectors`` a row for each.
@@ -106,11 +106,11 @@ class PassageIndex:
 
     @property
     def exists(self) -> bool:
-        """Whether it is still in its folder."""
+        """Whether the index still exists in its folder."""
         return (self._path / "meta.json").exists()
 
     def update(self, documents: Sequence[IndexedDocument], removed_keys: Collection[str]) -> None:
-        """Put in documents, which replace what the index has of them, and remove others, in one commit.
+        """Add documents, replacing their indexed versions, and remove others, in one commit.
 
         Raises IndexFailed: nothing was changed, and the index is to be opened anew.
         """

@@ -18,7 +18,7 @@ from streams.search.embedders import Vectors
 from streams.search.passages import stemmed_terms
 from streams.search.types import IndexFailed
 
-#: A word is rare that is in so few passages, or in this share of them: a product's own name is in more.
+#: A word in at most so many passages, or this share of them, is rare: a product's own name is in more.
 _FEW, _RARE = 3, 0.05
 #: The candidates of the search in 8 bits, for each passage asked for; the full question vector ranks them.
 _OVERSAMPLING = 2

@@ -1,4 +1,4 @@
-"""Updates of an index: what changed in the documents is split, embedded and put in, in the background."""
+"""Updates of an index in the background: changed documents are split, embedded and indexed."""
 
 import asyncio
 import time
@@ -209,7 +209,7 @@ class IndexUpdater:
         return bool(self._failure or self.pending) or self._seen_offsets != self._store.next_offsets
 
     def request_reopen(self) -> None:
-        """Have the index opened anew, since a search could not read it; a damaged one is built anew."""
+        """Reopen the index, since a search could not read it; a damaged one is rebuilt."""
         self._needs_reopen = True
 
     @asynccontextmanager

@@ -17,9 +17,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 #: Of reciprocal rank fusion: how little the first ranks count above the others; its authors' value.
 _RRF_K: Final = 60
-#: The share of a question's words, by their rarity, that a passage has which is not about it; measured.
+#: The share of a question's words, by rarity, in a passage that is not about the question; measured.
 _USUAL_SHARE: Final = 0.2
-#: Relevance of a passage that has a name of the question which few passages have.
+#: Relevance of a passage with a name from the question that few passages have.
 _NAME_RELEVANCE: Final = 1.0
 #: The rarity of a word that is not in the language's list; one in a hundred words has Zipf frequency 7.
 _UNLISTED: Final = 7.0

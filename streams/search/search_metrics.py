@@ -1,4 +1,4 @@
-"""Metrics of the index, in which answers without context are searched for."""
+"""Metrics of the search index."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RetrievalMetrics:
         )
 
     def watch(self, updater: IndexUpdater) -> None:
-        """Show the state of this index."""
+        """Export the state of this index."""
         self._indexed.set_function(lambda: updater.indexed)
         self._pending.set_function(lambda: updater.pending)
         self._complete.set_function(updater.complete.is_set)

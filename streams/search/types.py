@@ -1,4 +1,4 @@
-"""What retrieval finds for a question, and how it fails."""
+"""The results of retrieval, its errors, and its interface."""
 
 from dataclasses import dataclass
 from typing import Protocol

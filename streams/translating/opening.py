@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from scoring.translation.errors import TranslationObserver
 from streams.settings import Settings
-from streams.translating.step import TranslationStage
+from streams.translating.translation_stage import TranslationStage
 
 #: The longest wait for the translation of an answer of a file: longer than for a chat, but a translator that
 #: is down is noticed long before.

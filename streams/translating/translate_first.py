@@ -17,7 +17,7 @@ from scoring.translation.translator import ENGLISH, ExchangeTranslator, Translat
 from scoring.values.exchange import Exchange, Translation
 from scoring.values.rules import Reason
 from streams.settings import InvalidSettings, Settings, TranslationSettings
-from streams.translating.step import NOT_NEEDED, TranslationResult
+from streams.translating.translation_stage import NOT_NEEDED, TranslationResult
 
 log = structlog.get_logger(__name__)
 
@@ -25,16 +25,16 @@ _TRANSLATED = "translated"
 _UNEXPECTED = "unexpected"
 #: In the folder of ``documents.store``: only documents are in it, never questions and answers.
 CACHE_FILE_NAME = "translations.sqlite3"
-#: Calls at once. Where a provider allows fewer, what it refuses is tried again later.
+#: Concurrent calls. Calls that a stricter provider rejects are retried later.
 _CONCURRENCY = 4
 #: A translator that failed is tried again after this multiple of the timeout.
 _RESET_TIMEOUTS = 3
 
 
 class TranslateFirst:
-    """Translates every exchange that is not in English; a :class:`streams.translating.step.TranslationStage`.
+    """The :class:`~streams.translating.translation_stage.TranslationStage` of all languages but English.
 
-    An exchange without a known language or without context is left as it is: it gets no score anyway.
+    An exchange without a known language or without context is not translated: it gets no score anyway.
 
     Args:
         translator: translates exchanges.

@@ -1,4 +1,4 @@
-"""Excerpts of Markdown with the marked words of an answer."""
+"""Excerpts of an answer with its marked words, and verdicts without texts or with truncated ones."""
 
 import re
 from collections import Counter
@@ -43,7 +43,7 @@ class MarkdownStyle:
 
     @property
     def edges(self) -> frozenset[int]:
-        """Where the style changes."""
+        """The offsets at which the style changes."""
         return frozenset(place for span in (*self.hidden, *self.strong) for place in span)
 
     def is_hidden(self, offset: int) -> bool:
@@ -51,7 +51,7 @@ class MarkdownStyle:
         return _within(offset, self.hidden)
 
     def is_strong(self, offset: int) -> bool:
-        """Return whether the character there is stressed."""
+        """Return whether the character there is emphasised."""
         return _within(offset, self.strong)
 
 
@@ -59,7 +59,7 @@ PLAIN: Final = MarkdownStyle()
 
 
 def markdown_style(text: str, begin: int, end: int) -> MarkdownStyle:
-    """Find the marks of bold, italics, code and headings in ``text[begin:end]``; all else stays as it is.
+    """Find the marks of bold, italics, code and headings in ``text[begin:end]``; all else is unchanged.
 
     Offsets are those of the whole text. Addresses of links are shown, since they may be what is untrue.
     """
@@ -69,7 +69,7 @@ def markdown_style(text: str, begin: int, end: int) -> MarkdownStyle:
     for content, is_strong in _contents(text[begin:end]):
         found = text.find(content, at, end)
         if found < 0 or not _BETWEEN.fullmatch(text, at, found):
-            break  # written otherwise than it is read: the rest is shown as it came
+            break  # the parsed text differs from the source: the rest is shown as it is
         hidden += _marks(text, at, found)
         at = found + len(content)
         if is_strong:
@@ -84,7 +84,7 @@ def _marks(text: str, start: int, end: int) -> list[Span]:
 
 
 def _contents(text: str) -> Iterator[tuple[str, bool]]:
-    """Return what is shown of a text, in order, and whether it is stressed."""
+    """Yield the displayed parts of a text, in order, and whether each is emphasised."""
     in_heading = False
     for token in _reader().parse(text):
         if token.type in {"heading_open", "heading_close"}:
@@ -133,7 +133,7 @@ DETAIL_LIMITS: Final = ExcerptLimits(answer=10_000, before=2_000, question=4_000
 
 
 def make_excerpt(verdict: Verdict, limits: ExcerptLimits = LIST_LIMITS) -> Excerpt:
-    """Cut out of the answer what explains the verdict, with its evidence marked."""
+    """Return the part of the answer that explains the verdict, with its evidence marked."""
     wrong = next((claim.start for claim in marked_claims(verdict) if claim.status in WRONG_STATUSES), None)
     place = next((fault.start for fault in fault_evidence(verdict)), 0) if wrong is None else wrong
     begin = max(0, place - limits.before)
@@ -166,10 +166,10 @@ def segments(
     claims: Sequence[VerdictClaim] = (),
     style: MarkdownStyle = PLAIN,
 ) -> Iterator[AnswerSegment]:
-    """Divide ``text[begin:end]`` where spans and claims begin and end; the pieces put together are that text.
+    """Divide ``text[begin:end]`` where spans and claims begin and end; the segments joined are that text.
 
-    Spans may overlap and repeat each other. Offsets are in characters: what shows the pieces need not
-    count in the same units. What ``style`` hides is left out.
+    Spans may overlap and repeat each other. Offsets are in characters, which a browser counts in other
+    units: hence segments. What ``style`` hides is left out.
     """
     marks: list[VerdictEvidence | VerdictClaim] = [*spans, *claims]
     edges = {begin, end, *style.edges} | {place for mark in marks for place in (mark.start, mark.end)}
@@ -185,7 +185,7 @@ def segments(
 
 
 def summarize_answer(verdict: Verdict, *, texts: bool) -> AnswerSummary:
-    """Sum a verdict up, with an excerpt of its texts where they may be shown."""
+    """Summarize a verdict, with an excerpt of its texts if they may be shown."""
     return from_attributes(
         AnswerSummary,
         verdict,

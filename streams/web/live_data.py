@@ -1,4 +1,4 @@
-"""The latest verdicts and rates, kept and sent to open pages."""
+"""The latest verdicts and rates, cached for the open pages."""
 
 import asyncio
 import math
@@ -39,7 +39,7 @@ _MAX_CACHED_BODIES: Final = 64
 
 
 class ResponseCache:
-    """Serves everybody with one body, so that any number of visitors costs no more than a few.
+    """Caches response bodies briefly, so that many visitors cost no more than a few.
 
     Args:
         clock: in seconds; one that goes back makes no body last longer.
@@ -50,7 +50,7 @@ class ResponseCache:
         self._bodies: dict[tuple[str, ...], tuple[float, bytes]] = {}
 
     def body(self, key: tuple[str, ...], make: Callable[[], bytes]) -> bytes:
-        """Return the answer to what is asked, as it was half a second ago at most."""
+        """Return the response for a key, at most half a second old."""
         made_at, body = self._bodies.get(key, (-math.inf, b""))
         if not 0 <= self._clock() - made_at < FRESH_SECONDS:
             body = make()
@@ -71,7 +71,7 @@ _MAX_CHOICES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ReceivedVerdict:
-    """A verdict as it came, and how many bytes its record has."""
+    """A verdict and the size of its record in bytes."""
 
     located: LocatedVerdict
     size: int
@@ -83,15 +83,15 @@ _Key = tuple[
 
 
 class RecentAnswers:
-    """The newest verdicts of each decision, each once; without texts none of their text is kept.
+    """The newest verdicts of each decision, each once; without ``texts`` none of their text is stored.
 
-    One thread may take verdicts in while others ask: what is kept is replaced as a whole.
+    One thread may add verdicts while others read: the stored verdicts are replaced as a whole.
 
     Args:
         texts: whether questions and answers may be shown.
-        policies: those that are at hand, to tell the thresholds that decided.
-        each: how many of each decision are kept.
-        size: how many bytes of records are kept in all.
+        policies: the known policies, to explain the thresholds that decided.
+        per_decision: the maximum of stored verdicts of each decision.
+        max_bytes: the maximum size of all stored records.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class RecentAnswers:
         self.number = 0
 
     def add(self, arrived: Iterable[ReceivedVerdict]) -> None:
-        """Take verdicts in; ``number`` grows when what is kept changes."""
+        """Add verdicts; ``number`` grows when the stored verdicts change."""
         before = {key: each.located.verdict for key, each in self._kept.items()}
         kept = dict(self._kept)
         for each in arrived:
@@ -122,14 +122,14 @@ class RecentAnswers:
         self.number += {key: each.located.verdict for key, each in self._kept.items()} != before
 
     def select(self, verdict_filter: VerdictFilter, most: int) -> AnswerList:
-        """Return those that match the filter, newest first, ``most`` of them at most."""
+        """Return at most ``most`` verdicts that match the filter, newest first."""
         number, kept = self.number, [each.located.verdict for each in self._kept.values()]
         passed = [verdict for verdict in kept if verdict_filter.matches(verdict)]
         shown = tuple(summarize_answer(verdict, texts=self._texts) for verdict in passed[:most])
         return AnswerList(number, self._texts, len(passed), _choices(kept), shown)
 
     def details(self, verdict_id: str, decision: str) -> VerdictDetails | None:
-        """Explain one of those that are kept; None where it is not, or not any more."""
+        """Explain a stored verdict; None if it is not stored, or no longer."""
         if (kept := self._kept.get((decision, verdict_id))) is None:
             return None
         verdict = kept.located.verdict
@@ -176,7 +176,7 @@ def _first(names: set[str]) -> tuple[str, ...]:
 log = structlog.get_logger(__name__)
 
 IDLE_SECONDS: Final = 300.0
-"""How long after the last visit reading goes on."""
+"""How long reading continues after the last visit."""
 _FIRST_RETRY_SECONDS: Final = 1.0
 _MAX_RETRY_SECONDS: Final = 30.0
 #: Of each partition. Windows are published again and again while they are open: so many hold hours of them.
@@ -226,17 +226,17 @@ class LiveData:
 
     @property
     def running(self) -> bool:
-        """Whether it reads."""
+        """Whether the topics are being read."""
         return self._task is not None and not self._task.done()
 
     def visit(self) -> None:
-        """Note that somebody looks; reading begins with the first visit."""
+        """Record a visit of the page; reading starts with the first one."""
         self._visited_at = self._clock()
         if not self.running:
             self._task = asyncio.create_task(self._run(), name="pages-live-data")
 
     async def stop(self) -> None:
-        """End reading. May be called twice, or before a visit."""
+        """Stop reading. May be called twice, or before a visit."""
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -302,7 +302,7 @@ class LiveData:
 
 
 def _decode(records: Iterable[ConsumerRecord], codec: Codec, kinds: _Kinds) -> list[_Read]:
-    """Decode what can be decoded: what cannot is not ours, and others tell of it."""
+    """Decode the records that can be decoded; others are skipped, since their consumers report them."""
     read: list[_Read] = []
     for record in records:
         with suppress(DecodeError):

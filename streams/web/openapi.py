@@ -19,7 +19,7 @@ from streams.web.verdict_requests import (
 )
 
 _SCHEMAS: Final = "#/components/schemas/"
-#: Those of addresses and methods that the document does not have, which it therefore cannot tell of.
+#: Problems of paths and methods that are not in the document, so it cannot describe them.
 _ELSEWHERE: Final = (NOT_FOUND, METHOD_NOT_ALLOWED)
 
 _EXAMPLE: Final = {

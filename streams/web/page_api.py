@@ -39,7 +39,7 @@ _LIVE, _ANSWERS, _EXPLAINED = TypeAdapter(LivePage), TypeAdapter(AnswerList), Ty
 
 
 class PageApi:
-    """Answers the page's questions.
+    """Handles the requests of the page.
 
     Args:
         data: what was read.
@@ -74,7 +74,7 @@ class PageApi:
         pages.router.add_get("/api/verdict", self.verdict)
 
     async def live(self, request: web.Request) -> web.Response:
-        """Answer with :class:`LivePage`; 400 for a window that there is none of."""
+        """Respond with :class:`LivePage`; 400 for an unknown window."""
         self._data.visit()
         sizes = {str(choice.size): choice.size for choice in self._data.windows}
         asked = request.query.get("window", next(iter(sizes)))
@@ -85,7 +85,7 @@ class PageApi:
         return _json(self._kept.body(key, lambda: _LIVE.dump_json(self._document(sizes[asked], language))))
 
     async def answers(self, request: web.Request) -> web.Response:
-        """Answer with :class:`Answers`; 400 for what nothing can be chosen by."""
+        """Respond with :class:`AnswerList`; 400 for an invalid filter."""
         self._data.visit()
         asked = _AnswersQuery.parse(request.query)
         if asked is None:
@@ -96,7 +96,7 @@ class PageApi:
         return _json(body)
 
     async def verdict(self, request: web.Request) -> web.Response:
-        """Answer with :class:`VerdictDetails`; 404 where there is none, or none any more."""
+        """Respond with :class:`VerdictDetails`; 404 if the verdict is not stored, or no longer."""
         self._data.visit()
         wanted = request.query.get("id", ""), request.query.get("decision", "")
         async with self._turn:
@@ -142,7 +142,7 @@ class PageApi:
 
 @dataclass(frozen=True, slots=True)
 class _AnswersQuery:
-    """What is asked for: each of ``names`` is empty or a name, in the order of ``_CHOSEN_BY``."""
+    """The query of a request: each of ``names`` is empty or a value, in the order of ``_FILTER_NAMES``."""
 
     names: tuple[str, ...]
     within: int | None
@@ -150,7 +150,7 @@ class _AnswersQuery:
 
     @classmethod
     def parse(cls, query: Mapping[str, str]) -> Self | None:
-        """Read it from an address, or give None where it is none."""
+        """Parse the query of a request; return None if it is invalid."""
         names = tuple(query.get(name, "") for name in _FILTER_NAMES)
         within, shown = query.get("within") or None, query.get("shown", str(_SHOWN_AT_FIRST))
         if any(len(name) > _MAX_NAME_CHARACTERS for name in names) or not (

@@ -56,7 +56,7 @@ class RatePoint:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which rate on (its lower bound) an alert fires, given so many scored answers."""
+    """An alert fires when the lower bound of the rate reaches ``rate``, given enough scored answers."""
 
     name: str
     rate: float
@@ -75,7 +75,7 @@ class RateSeries:
 
 @dataclass(frozen=True, slots=True)
 class WindowChoice:
-    """A window that can be looked at; a new one begins every ``hop`` seconds."""
+    """A window size that the page offers; a new window begins every ``hop`` seconds."""
 
     size: int
     hop: int
@@ -121,7 +121,7 @@ class SendingStatus:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """Whether the data comes in; ``problem`` says in a sentence why not."""
+    """The state of the data source; ``problem`` says in a sentence why no data arrives."""
 
     state: SourceState
     problem: str | None = None
@@ -129,7 +129,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class LivePage:
-    """All that the page shows but for the last answers, which it asks for when ``answers`` changes.
+    """Everything on the page except the last answers, which it requests when ``answers`` changes.
 
     ``worker`` says what the worker itself waits for or suffers from, or None; ``sending`` what it does not
     send. ``end`` is the end of the newest window, None where there is none yet.
@@ -152,7 +152,7 @@ class LivePage:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
-    """How many spans of one kind there are; those ``at_fault`` speak against the answer."""
+    """The number of spans of one kind; those ``at_fault`` are evidence against the answer."""
 
     kind: str
     count: int
@@ -161,7 +161,7 @@ class EvidenceCount:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCount:
-    """How many claims of an answer have one status."""
+    """The number of claims of an answer with one status."""
 
     status: str
     count: int
@@ -169,7 +169,7 @@ class ClaimCount:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSegment:
-    """A stretch of an answer, with the kinds of evidence that lie on it.
+    """A segment of an answer, with the kinds of evidence that cover it.
 
     ``claim`` is the place of its claim among those of the excerpt, None where it is of none, and ``strong``
     whether Markdown stresses it.
@@ -184,7 +184,7 @@ class AnswerSegment:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """An answer in pieces, cut where it is long, with its claims and the question it answers."""
+    """An answer in segments, truncated if it is long, with its claims and its question."""
 
     question: str
     answer: tuple[AnswerSegment, ...]
@@ -219,7 +219,7 @@ class AnswerSummary:
 
 @dataclass(frozen=True, slots=True)
 class FilterChoices:
-    """What the answers that are kept can be chosen by, each in order; ``und`` is a language not known."""
+    """The values that the stored answers can be filtered by, sorted; ``und`` is an unknown language."""
 
     message_types: tuple[str, ...]
     languages: tuple[str, ...]
@@ -271,7 +271,7 @@ class FiringAlerts:
         self._firing: dict[tuple[str, str | None, str | None], FiringAlert] = {}
 
     def add(self, alert: RateAlert) -> None:
-        """Take a record in: the last one of a name, message type and language holds."""
+        """Add a record; the last one of a name, message type and language counts."""
         key = alert.alert, alert.message_type, alert.language
         self._firing.pop(key, None)
         if alert.status == _FIRING and len(self._firing) < _MAX_ALERTS:
@@ -286,5 +286,5 @@ class FiringAlerts:
 
     @property
     def firing(self) -> tuple[FiringAlert, ...]:
-        """Those that fire, the newest first."""
+        """The firing alerts, newest first."""
         return tuple(sorted(self._firing.values(), key=lambda each: (-each.since, each.name)))

@@ -1,4 +1,4 @@
-"""The newest rate windows, kept within bounds, and the series that are drawn of them."""
+"""The newest rate windows, in bounded memory, and the series for the page's charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AHEAD_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class WindowTally:
-    """What was counted in one window; cells of different types or languages can be added up."""
+    """The counts of one window; those of different message types or languages can be added."""
 
     tally: Tally
     late: int
@@ -34,7 +34,7 @@ _Key = tuple[str, str]  # message type and language
 
 
 class _Window:
-    """The cells of one window, and the points that were made of them since they last changed."""
+    """The tallies of one window by message type and language, and the points computed from them."""
 
     def __init__(self) -> None:
         self.tallies: dict[_Key, WindowTally] = {}
@@ -64,8 +64,8 @@ class RateHistory:
     """The last record of each window, type and language.
 
     Args:
-        windows: which windows are kept; records of others are left out.
-        shown: how many moments of each are shown.
+        windows: the sizes of windows that are stored; other records are ignored.
+        max_points: the maximum of points per series.
     """
 
     def __init__(self, windows: Iterable[WindowChoice], max_points: int = MAX_POINTS) -> None:
@@ -74,10 +74,10 @@ class RateHistory:
         self._kept: dict[int, dict[int, _Window]] = {size: {} for size in self._hops}
 
     def add(self, window: RateWindow, now: int) -> None:
-        """Take a record in; it replaces the earlier one of its window, type and language.
+        """Add a record; it replaces the earlier one of its window, type and language.
 
-        ``now`` is in milliseconds since 1970: a window that lies in the future is left out, since it
-        would push all others out.
+        ``now`` is in milliseconds since 1970: a window in the future is ignored, since it would
+        displace all others.
         """
         start, end = to_epoch_ms(window.window_start), to_epoch_ms(window.window_end)
         starts = self._kept.get(end - start)
@@ -90,7 +90,7 @@ class RateHistory:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that there are windows of."""
+        """The languages that have windows."""
         windows = (window for starts in self._kept.values() for window in starts.values())
         found = {language for window in windows for _, language in window.tallies}
         return tuple(sorted(found))

@@ -96,7 +96,7 @@ MAX_IN_FLIGHT = 64
 
 
 class VerdictEndpoint:
-    """Judges the answers that are posted, so many at once, each within its time.
+    """Judges posted answers, up to a limit of concurrent ones, each within its timeout.
 
     Args:
         settings: ``web.verdicts``, and ``documents.wait_timeout_seconds``.
@@ -125,7 +125,7 @@ class VerdictEndpoint:
         self._requests = requests
         self._traces = traces
         self._on_error = on_error
-        self._way: Pipeline | None = None
+        self._pipeline: Pipeline | None = None
         self._publisher: OutcomePublisher | None = None
         self._stopping: Callable[[], bool] = lambda: False
         self._in_flight = 0
@@ -135,7 +135,7 @@ class VerdictEndpoint:
         requests.in_flight.set_function(lambda: self._in_flight)
 
     def add_to(self, pages: web.Application) -> None:
-        """Serve the verdicts, and the document that describes them."""
+        """Add the routes of verdicts and of the OpenAPI document."""
         pages.middlewares.append(_with_problems)
         pages.router.add_post(VERDICTS_PATH, self._post)
         pages.router.add_get(OPENAPI_PATH, self._describe)
@@ -144,17 +144,17 @@ class VerdictEndpoint:
     async def serving(
         self, pipeline: Pipeline, stopping: Callable[[], bool], publisher: OutcomePublisher | None = None
     ) -> AsyncIterator[None]:
-        """Judge by ``way`` while the context lasts and until ``stopping`` holds; refuse before and after.
+        """Judge with ``pipeline`` while the context lasts, until ``stopping`` returns true; else refuse.
 
-        What is in work at the end is finished. With a ``publisher``, and
-        ``web.verdicts.publish``, a verdict is given once it is published.
+        Answers in progress at the end are finished. With a ``publisher`` and ``web.verdicts.publish`` a
+        verdict is returned once it is published.
         """
-        self._way, self._stopping = pipeline, stopping
+        self._pipeline, self._stopping = pipeline, stopping
         self._publisher = publisher if self._limits.publish else None
         try:
             yield
         finally:
-            self._way = None
+            self._pipeline = None
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._limits.timeout_seconds + _GRACE_SECONDS):
                     await self._idle.wait()
@@ -187,15 +187,15 @@ class VerdictEndpoint:
 
     @contextmanager
     def _slot(self) -> Iterator[Pipeline]:
-        """Take a place among those in work, and give the way; raises Problem where there is none."""
-        if self._way is None or self._stopping():
+        """Occupy one of the concurrent slots, and yield the pipeline; raises Problem if none is free."""
+        if self._pipeline is None or self._stopping():
             raise Problem(NOT_READY, "try another one, or later")
         if self._in_flight >= self._max_in_flight:
             raise Problem(TOO_MANY_IN_FLIGHT, f"{self._max_in_flight} are judged at once")
         self._in_flight += 1
         self._idle.clear()
         try:
-            yield self._way
+            yield self._pipeline
         finally:
             self._in_flight -= 1
             if not self._in_flight:
@@ -228,7 +228,7 @@ class VerdictEndpoint:
     async def _publish(
         self, publisher: OutcomePublisher, verdict: Verdict, headers: Headers, ends: float
     ) -> None:
-        """Wait until the brokers have the verdict; raises Problem where they do not take it in time.
+        """Wait until the brokers acknowledge the verdict; raises Problem if they do not in time.
 
         The process goes on: who asked has no verdict, and may ask again for the one with the same id.
         """
@@ -256,7 +256,7 @@ def _trace_headers(request: web.Request) -> Headers:
 
 @web.middleware
 async def _with_problems(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer with a problem at every address of ours, those that are none too."""
+    """Respond with a problem to failed requests under our paths, unknown ones included."""
     try:
         return await handler(request)
     except (web.HTTPMethodNotAllowed, web.HTTPNotFound) as error:

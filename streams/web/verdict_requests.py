@@ -30,7 +30,7 @@ class ProblemType:
 
     @property
     def uri(self) -> str:
-        """The URI that names it; there is nothing to be fetched from there."""
+        """The URI that identifies it; it does not resolve to a document."""
         return f"{_TYPE}{self.code}"
 
 
@@ -116,7 +116,7 @@ _CHARACTERS_NAMED = 100
 
 
 def check_token(request: web.Request, token: str | None) -> None:
-    """Raise Problem where a token is needed and another one, or none, was sent; None: none is needed.
+    """Raise Problem if the required token is missing or wrong; None: no token is required.
 
     How long it takes does not tell how much of a token is right.
     """
@@ -130,7 +130,7 @@ def check_token(request: web.Request, token: str | None) -> None:
 
 
 def check_media_type(request: web.Request) -> None:
-    """Raise Problem unless the body is said to be JSON as it is, in UTF-8."""
+    """Raise Problem unless the headers declare the body as uncompressed JSON in UTF-8."""
     given = request.content_type if "Content-Type" in request.headers else "nothing"
     if given != _JSON or (request.charset or "utf-8").lower() not in {"utf-8", "utf8"}:
         raise Problem(UNSUPPORTED_MEDIA_TYPE, f"Content-Type should be {_JSON}")
@@ -139,7 +139,7 @@ def check_media_type(request: web.Request) -> None:
 
 
 async def read_body(request: web.Request, max_bytes: int) -> bytes:
-    """Return the body; raises Problem where it is too large or does not come to its end."""
+    """Return the body; raises Problem if it is too large or incomplete."""
     body = bytearray()
     if (request.content_length or 0) <= max_bytes:
         try:
@@ -157,7 +157,7 @@ async def read_body(request: web.Request, max_bytes: int) -> bytes:
 
 
 def read_answer(body: bytes) -> ChatbotAnswer:
-    """Return the answer that a body holds.
+    """Return the answer in a body.
 
     The record is that of the topic ``answers`` with JSON values. But a sender that waits for the reply can
     hear of it, so fields that an answer does not have are refused and not ignored.

@@ -82,7 +82,7 @@ class Connections:
         self._at_work: set[RequestHandler] = set()
 
     def open(self) -> RequestHandler:
-        """Make one more."""
+        """Create a connection; close an idle one, or the oldest, if there are too many."""
         while len(self._heard_at) >= self._max_connections:
             waiting = (each for each in self._heard_at if each not in self._at_work)
             self._cut_off(next(waiting, next(iter(self._heard_at))))
@@ -91,13 +91,13 @@ class Connections:
         return connection
 
     def touch(self, connection: RequestHandler) -> None:
-        """Note that a whole request came in."""
+        """Record that a whole request arrived."""
         if self._heard_at.pop(connection, None) is not None:
             self._heard_at[connection] = self._clock()
 
     @contextmanager
     def busy(self, connection: RequestHandler) -> Iterator[None]:
-        """Leave a connection alone while its request is at work, for which something else sets a limit."""
+        """Protect a connection from closing while its request is processed, which has its own timeout."""
         self.touch(connection)
         self._at_work.add(connection)
         try:
@@ -107,7 +107,7 @@ class Connections:
             self.touch(connection)
 
     def sweep(self) -> None:
-        """Cut off those that have been quiet for too long, and forget those that are gone."""
+        """Close connections that have been idle for too long, and forget closed ones."""
         now = self._clock()
         for connection, heard_at in list(self._heard_at.items()):
             if now - heard_at > self._idle_timeout and connection not in self._at_work:
@@ -130,7 +130,7 @@ _WILDCARD_HOSTS = ("", "0.0.0.0", "::")  # noqa: S104 - nothing listens here
 async def serve(
     pages: web.Application, settings: WebSettings | DeskSettings, section: str = "web"
 ) -> AsyncIterator[int]:
-    """Serve the pages while the context lasts; yields the port, which differs where 0 was asked for.
+    """Serve the pages while the context lasts; yields the port, a free one if port 0 is set.
 
     ``section`` is that of the settings, for messages.
 
@@ -195,7 +195,7 @@ async def _sweep(connections: Connections) -> None:
 
 
 def page_url(host: str, port: int) -> str:
-    """Return where the pages are; those that are served everywhere, by the name of this machine."""
+    """Return the address of the pages; with this machine's name if they are served on all interfaces."""
     named = socket.gethostname() if host in _WILDCARD_HOSTS else host
     return f"http://[{named}]:{port}/" if ":" in named else f"http://{named}:{port}/"
 

@@ -245,7 +245,7 @@ def _watch_impairments(
     terms: TermsUpdater | None,
     retrieval: Retrieval | None,
 ) -> None:
-    """Have readiness report what keeps answers from being sent that a healthy worker would send."""
+    """Let readiness report conditions that keep a healthy worker from sending answers."""
     health.add_impairment_check(pause_state.impairment)
     health.add_impairment_check(lambda: "the documents may be out of date" if documents.is_stale else None)
     if terms:

@@ -40,7 +40,7 @@ from streams.search.service import Retrieval, open_retrieval
 from streams.search.types import Retriever
 from streams.settings import Settings
 from streams.translating.opening import open_translation
-from streams.translating.step import TranslationStage
+from streams.translating.translation_stage import TranslationStage
 from streams.web.verdict_endpoint import PUBLISH_SECONDS
 from streams.worker.process_lifetime import failure_callback
 from streams.worker.worker_metrics import WorkerMetrics
@@ -100,7 +100,7 @@ async def open_scorer(
 async def open_worker_translation(
     settings: Settings, metrics: WorkerMetrics
 ) -> AsyncIterator[TranslationStage | None]:
-    """Open the translation of exchanges, or what leaves them as they are."""
+    """Open the translation stage; yields None if nothing is translated."""
     if not settings.scoring.enabled or settings.translation.provider is None:
         yield None
         return

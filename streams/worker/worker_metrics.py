@@ -23,7 +23,7 @@ from streams.rates.rate_metrics import RateMetrics
 from streams.scorers.scorer_metrics import ParseCacheMetrics, ScoringMetrics
 from streams.search.search_metrics import RetrievalMetrics
 from streams.settings import Settings, TelemetrySettings, certificate_end
-from streams.translating.step import TranslationMetrics
+from streams.translating.translation_stage import TranslationMetrics
 from streams.web.verdict_endpoint import RequestMetrics
 
 _VERDICT_WITHIN = 5.0

@@ -30,7 +30,7 @@ _TOP_LOGPROBS = 5
 
 
 class OutputMode(StrEnum):
-    """How a JSON reply is asked for, strictest first."""
+    """How a JSON reply is requested, strictest first."""
 
     JSON_SCHEMA = "json_schema"
     JSON_OBJECT = "json_object"

@@ -30,8 +30,8 @@ from streams.scorers.options import AsyncScorer, unscored_answer
 from streams.settings import DocumentSettings, InvalidSettings, Settings, TranslationSettings, load_settings
 from streams.translating import translate_first
 from streams.translating.opening import open_translation
-from streams.translating.step import TranslationMetrics, TranslationResult
-from streams.translating.step import TranslationStage as Translating
+from streams.translating.translation_stage import TranslationMetrics, TranslationResult
+from streams.translating.translation_stage import TranslationStage as Translating
 from tests.support.libretranslate import LibreTranslate
 from tests.support.parallel_texts import ParallelTexts
 

@@ -10,13 +10,13 @@ from scoring.translation.errors import TranslationFault, TranslationObserver
 from scoring.values.exchange import Exchange
 from streams.observability.instruments import ERROR_TYPE, OTHER, Instruments, MetricLabel
 
-#: How a translation ended that was none: the exchange is in English, or cannot be judged anyway.
+#: The outcome without a translation: the exchange is in English, or gets no score anyway.
 NOT_NEEDED = "not_needed"
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationResult:
-    """The exchange to be scored, translated if need be, and the reasons by which it is degraded."""
+    """The exchange to score, translated if necessary, and its degraded codes."""
 
     exchange: Exchange
     degraded: tuple[str, ...] = ()
@@ -26,10 +26,10 @@ class TranslationStage(Protocol):
     """Translates an exchange before it is scored."""
 
     async def translate(self, exchange: Exchange, timeout_seconds: float) -> TranslationResult:
-        """Translate an exchange if need be, in at most that many seconds.
+        """Translate an exchange if necessary, within ``timeout_seconds``.
 
-        Never raises for want of a translation: the exchange is then as it was, and degraded
-        ``translation_unavailable``.
+        Does not raise if the translation fails: the exchange is then unchanged, and degraded
+        ``translation_unavailable``, which the policy sends to review.
         """
         ...
 
@@ -93,7 +93,7 @@ class TranslationMetrics(TranslationObserver):
         self._show_state(BreakerState.CLOSED.value)
 
     def exchange_finished(self, outcome: str, seconds: float) -> None:
-        """Count an answer, and how long it waited."""
+        """Count an answer, and measure how long it waited."""
         self._translations.add(outcome)
         if outcome != NOT_NEEDED:
             self._duration.record(seconds)
@@ -103,12 +103,12 @@ class TranslationMetrics(TranslationObserver):
         self._calls.record(seconds, outcome)
 
     def cache_looked_up(self, hits: int, misses: int) -> None:
-        """Count what the cache had."""
+        """Count the hits and misses of the cache."""
         self._lookups.add("hit", number=hits)
         self._lookups.add("miss", number=misses)
 
     def breaker_changed(self, state: BreakerState) -> None:
-        """Show the new state, and log it."""
+        """Export the new state, and log it."""
         self._show_state(state.value)
         if state is BreakerState.OPEN:
             log.warning("translation_breaker", state=state.value)
