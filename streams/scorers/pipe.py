@@ -63,7 +63,7 @@ class ScoringPipe(asyncio.Protocol):
     Args:
         timeout: seconds that scoring one answer, or parsing a batch, may take, without pipelines loaded on
             demand.
-        kill: kills the process; called when scoring takes too long or its caller was cancelled.
+        kill: kills the process; called when scoring takes too long.
         on_lost: called once when the process is gone, with whether it had ever scored or had work.
     """
 
@@ -119,13 +119,9 @@ class ScoringPipe(asyncio.Protocol):
         if len(self._jobs) == 1:
             self._start_timer(self._timeout)
         self._transport.write(message)
-        try:
-            return await job.outcome
-        except asyncio.CancelledError:
-            # What is in the pipe cannot be taken back; its result will be dropped.
-            if self._jobs and self._jobs[0] is job:
-                self._kill()
-            raise
+        # If the caller is cancelled, the process goes on and the result is dropped: an overloaded worker
+        # gives up answers all the time, and would be slower still if each took a process with it.
+        return await job.outcome
 
     def close(self) -> None:
         """Close this end; outstanding exchanges fail as if the process had died."""

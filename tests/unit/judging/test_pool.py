@@ -285,14 +285,29 @@ async def test_a_stopped_process_costs_its_answer_the_time_limit_and_no_more():
         await assert_still_judges(pool)
 
 
-async def test_an_answer_nobody_waits_for_any_more_leaves_a_pool_that_judges(options):
-    async with ScoringPool("paper", 1, 60, options) as pool:
+async def test_an_answer_nobody_waits_for_any_more_costs_its_process_only_at_the_timeout(options):
+    async with ScoringPool("paper", 1, 3, options) as pool:
         (process,) = scoring_processes()
         idle = process.cpu_times().user
-        judging = asyncio.create_task(pool.score(hostile(DEAF), ()))
+        slow = asyncio.create_task(pool.score(hostile(DEAF), ()))
         await eventually(lambda: process.cpu_times().user > idle + 0.2, "the process is busy")
-        judging.cancel()
+        slow.cancel()
+        await asyncio.wait([slow])
+        assert process.is_running()
         await assert_still_judges(pool)
+
+
+async def test_answers_that_are_given_up_in_the_middle_of_scoring_cost_no_process():
+    async with ScoringPool("paper", 1, 10) as pool:
+        before = scoring_processes()
+        for _ in range(5):
+            given_up = asyncio.create_task(pool.score(HARMLESS, ()))
+            await asyncio.sleep(0)
+            assert pool.busy == 1
+            given_up.cancel()
+            await asyncio.wait([given_up])
+        await assert_still_judges(pool)
+        assert (scoring_processes(), pool.deaths) == (before, 0)
 
 
 async def test_a_pool_whose_processes_cannot_be_replaced_says_so_to_every_answer(tmp_path):
