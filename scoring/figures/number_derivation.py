@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 
 from scoring.figures.number_readings import (
@@ -19,6 +21,7 @@ from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE
 from scoring.text.prepared_text import PreparedExchange
 
 _DAY = 1440
+_SECONDS_OF_DAY = 86_400
 # Months are not converted to minutes: the largest factor is the days of a year.
 _MOST_OF_A_UNIT = 366
 _MOST_ROUNDED = Fraction(3, 100)
@@ -29,6 +32,8 @@ _MOST_OPERANDS, _MOST_FACTORS = 300, 20
 _NEAR = 200
 # Nor are numbers of different things, unless they are as near as "12 girls and 15 boys".
 _BESIDE = 30
+_YEARS = range(1900, 2101)
+_MONTHS_OF_YEAR = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,11 @@ class DerivableNumbers:
     - a multiple of one or a part, by a number of the question or the answer, by what one unit of time that is
       named has of another ("a month" and "per year"), or by how often the question has what a document says;
     - a sum or difference of two that are close together, or of which one was asked about; of different things
-      only a sum of two side by side;
+      only a sum of two side by side, and of a date or year and a length of time;
     - a price by a number beside it ("a pack of 20 costs € 10");
-    - a percentage of one of the same text, or that less or more; how much less one price is than another, of
-      which one was asked about; and what rounds one of these;
+    - a percentage of one of the same text, or that less or more, or the price that it is one of; what is left
+      of a share; how much less one price is than another, of which one was asked about; and what rounds one
+      of these;
     - the time between two times of day, or so long before or after one.
 
     What was found to follow counts as if it had been asked about.
@@ -135,6 +141,8 @@ class DerivableNumbers:
             if kind is not None:
                 for share in (share for share in operands[SHARE] if share.may_be_share_of(each)):
                     yield from (each.value * by for by in (share.value, 1 - share.value, 1 + share.value))
+                    if kind == MONEY and share.value:
+                        yield each.value / share.value
         if kind == MONEY:
             bare = ((each, by) for each in operands[MONEY] for by in operands[None] if each.is_beside(by))
             yield from (each.value / by.value for each, by in bare if by.value)
@@ -146,7 +154,10 @@ class DerivableNumbers:
     def _exact(self, kind: str | None) -> Iterator[Fraction]:
         """Yield sums and differences, of times of day too."""
         own, spans, clock = (self._operands[each] for each in (kind, DURATION, CLOCK))
+        if kind in {None, DATE}:
+            yield from self._days_and_years(kind)
         if kind == SHARE:
+            yield from (1 - each.value for each in own)
             prices = {each.value for each in self._operands[MONEY] if each.value > 0}
             asked = {each.value for each in self._operands[MONEY] if each.value > 0 and not each.source}
             yield from (1 - min(a, b) / max(a, b) for a in asked for b in prices)
@@ -160,6 +171,28 @@ class DerivableNumbers:
         elif kind != DATE:
             pairs = [(a.value, b.value) for a in own for b in own if a.is_near(b)]
             yield from (result for a, b in pairs for result in (a + b, abs(a - b)))
+
+    def _days_and_years(self, kind: str | None) -> Iterator[Fraction]:
+        """Yield the dates, or the years if ``kind`` is None, a length of time away from one nearby."""
+        own, spans, months = (self._operands[each] for each in (kind, DURATION, MONTHS))
+        if kind == DATE:
+            days = [(a.value, b.value / _SECONDS_OF_DAY) for a in own for b in spans if a.is_near(b)]
+            yield from (result for a, b in days for result in (a + b, a - b))
+            counts = ((a.value, b.value) for a in own for b in months if a.is_near(b))
+            yield from (found for day, count in counts for found in _months_apart(day, count))
+        else:
+            years = [each for each in own if each.value in _YEARS]
+            lengths = [(a.value, b.value / _MONTHS_OF_YEAR) for a in years for b in months if a.is_near(b)]
+            yield from (result for year, length in lengths for result in (year + length, year - length))
+
+
+def _months_apart(ordinal: Fraction, months: Fraction) -> Iterator[Fraction]:
+    """Yield the same day of the month so many months before and after a date, where there is one."""
+    day = date.fromordinal(int(ordinal))
+    for sign in (1, -1):
+        year, month = divmod(day.year * _MONTHS_OF_YEAR + day.month - 1 + sign * int(months), _MONTHS_OF_YEAR)
+        with suppress(ValueError):  # 31 June, or beyond the calendar
+            yield Fraction(day.replace(year=year, month=month + 1).toordinal())
 
 
 def _is_rounded(value: Fraction, exact: Fraction) -> bool:

@@ -345,11 +345,13 @@ def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:
 def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Iterator[tuple[int, bool]]:
     """Yield where an hour is, by its neighbours, and whether it surely is one.
 
-    Sure are "at 9", "from 9", "tot 12 uur" and "9 o'clock"; with a word of content behind it ("tot 9
-    bereikbaar", as "tot 9 gebruikers") it may be one. "6 hours" is a duration.
+    Sure are "at 9", "from 9 to 5", "tot 12 uur" and "9 o'clock"; with a word of content behind it ("tot 9
+    bereikbaar", as "tot 9 gebruikers") or after a word that durations have too ("na 5") it may be one.
+    "6 hours" is a duration.
     """
     original, lexicon = text.original, text.lexicon
     clock, units = lexicon.clock, _units(lexicon)
+    linked = False
     ranges = {"-", "–", "—", *clock.until}
     for place, number in enumerate(numbers):
         before = _WORD_BEFORE.search(original, max(number.start - _REACH, 0), number.start)
@@ -361,13 +363,16 @@ def _hour_cues(text: PreparedText, numbers: Sequence[_NumberCandidate]) -> Itera
         word = after[2].casefold() if after else ""
         is_unit = word in clock.hours and word in units
         is_content = bool(word) and word not in lexicon.function_words | clock.hours
-        is_cued = opens or said in clock.at | clock.since | clock.until
+        is_cued = linked or opens or said in clock.at | clock.since | clock.until
         if word in units and (word not in clock.hours or lexicon.stem(word) != word):
             is_cued = False  # "6 hours"
         elif word in clock.hours and not is_unit:
             yield number.start, True
         elif is_cued:
             yield number.start, not is_content or said in clock.at
+        elif is_unit or said in clock.past | clock.to:
+            yield number.start, False
+        linked = opens or (is_cued and between in lexicon.numbers.joiners)
 
 
 def _possible_minutes(hour: int, minute: int = 0) -> tuple[int, ...]:
