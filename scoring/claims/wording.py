@@ -67,7 +67,7 @@ class Wording:
     """
 
     def __init__(self, text: PreparedText, spans: Sequence[Span], names: Sequence[Span] = ()) -> None:
-        """Take the words in ``spans``; in ``names``, spans too, every word is significant."""
+        """Collect the words in ``spans``; in ``names``, spans too, every word is significant."""
         self.text, self.spans, self._names = text, spans, names
 
     @cached_property

@@ -12,7 +12,7 @@ RATINGS = (1, 2, 3, 4, 5)
 #: A rating, or a score, that says neither true nor untrue.
 NEUTRAL = 3.0
 UNRATED = "unrated"
-# Such an answer was scored the other way, so that it says nothing about this one.
+# Such an answer was scored by the other variant, so that it says nothing about this one.
 _NOT_AS_REQUESTED = Reason.TRANSLATION_UNAVAILABLE
 
 
@@ -63,7 +63,7 @@ class EvaluationCase:
 
     @property
     def is_scored_as_requested(self) -> bool:
-        """Whether it was scored in the way that was asked for."""
+        """Whether it was scored by the variant that was asked for."""
         return _NOT_AS_REQUESTED not in self.degraded
 
     @property

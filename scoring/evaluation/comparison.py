@@ -15,7 +15,7 @@ from scoring.values.opinion import Label
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """What the second way decided about the answers that the first one decided on like this.
+    """What the second variant decided about the answers that the first one decided on like this.
 
     ``auto_send``, ``review`` and ``blocked`` count answers; ``changed`` is the share of those with another
     decision, None where there are no answers.
@@ -31,10 +31,10 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class DecisionTable:
-    """The decisions of two ways on the answers of one group, rated or not.
+    """The decisions of two variants on the answers of one group, rated or not.
 
     ``same`` is the share of answers with equal decisions, None where there are none. Answers that either
-    way could not judge as it should, for want of a translation, are ``counted_out``.
+    variant could not judge as it should, for want of a translation, are ``counted_out``.
     """
 
     group: CaseGroup

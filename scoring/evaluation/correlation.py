@@ -89,7 +89,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """How much better the second way of scoring ranks the answers that both ways have scored."""
+    """How much better the second variant of scoring ranks the answers that both have scored."""
 
     group: CaseGroup
     answers: int

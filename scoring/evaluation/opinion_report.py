@@ -79,7 +79,7 @@ class SimulationResult:
 
     @classmethod
     def of(cls, flipping: LabelFlipping | None, tau: float, draws: FloatArray) -> Self:
-        """Take the figures in, a row each draw."""
+        """Add the figures, a row for each draw."""
         return cls(flipping, tau, *map(_draw_interval, draws.T))
 
 

@@ -33,7 +33,7 @@ from scoring.evaluation.routing import (
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What one way of scoring came to: Tables IV and V, the decisions, each feature and each check alone.
+    """The results of one variant: Tables IV and V, the decisions, each feature and each check alone.
 
     The first row of each of ``features`` is the score itself. ``misrouted`` are the answers that were routed
     wrongly.
@@ -67,9 +67,9 @@ class Report:
 
 
 def report(runs: Mapping[str, Sequence[EvaluationCase]]) -> Report:
-    """Evaluate the same answers, scored in one way or in several, in the same order.
+    """Evaluate the same answers, scored by one variant or several, in the same order.
 
-    Message types and ratings are taken from the first run: they do not depend on the way of scoring.
+    Message types and ratings are taken from the first run: they do not depend on the variant.
     """
     first = next(iter(runs.values()))
     compared = [

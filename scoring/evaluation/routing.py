@@ -32,8 +32,8 @@ class Routing:
 def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Routing:
     """Count the decisions for each rating; the answers that have no score are among them.
 
-    Those that were not scored in the way that was asked for are not: what was decided about them, the
-    other way decided.
+    Those that were not scored by the variant that was asked for are not: the other variant decided
+    about them.
     """
     members, counted_out = _routed(cases, group)
     rows = tuple(

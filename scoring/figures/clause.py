@@ -104,7 +104,7 @@ class Clause:
 
     @cached_property
     def conditions(self) -> frozenset[str]:
-        """Its words that tell of which cases it speaks: "if", "only", "without"."""
+        """Its words that limit the cases it is about: "if", "only", "without"."""
         return self.figure_words.conditions.intersection(word.text for word in self.words)
 
     def figure_unit(self, figure: Figure) -> str | None:

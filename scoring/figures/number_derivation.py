@@ -77,7 +77,7 @@ class DerivableNumbers:
     """
 
     def __init__(self, exchange: PreparedExchange) -> None:
-        """Take in the numbers of the texts."""
+        """Collect the numbers of the texts."""
         question, answer = exchange.question, exchange.answer
         texts = (question, *(document.text for document in exchange.context))
         self._operands: defaultdict[str | None, list[_Operand]] = defaultdict(list)

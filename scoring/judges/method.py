@@ -102,7 +102,7 @@ def _final(
 
 
 def _repair(ask: TypedRequest[F], malformed: MalformedReply) -> Request:
-    """Return the request with what was wrong behind the data.
+    """Return the request with what was wrong after the data.
 
     The reply itself is not shown: it may quote hostile data outside any fence. It stays one message, since
     the templates of many models refuse two of a user in a row.
@@ -119,7 +119,7 @@ _NO_VALUES: Mapping[str, object] = {}
 class Brief:
     """A case as a model may see it: clean, masked, and no longer than is allowed.
 
-    ``kind`` is that of the reference, ``documents`` or ``expected``, and ``reference`` are its parts.
+    ``reference_kind`` is ``documents`` or ``expected``, and ``reference`` are its parts.
     ``passages`` are what there is to search in: the documents before anything was left out. ``examples``
     are one part, or none.
     """

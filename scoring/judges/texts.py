@@ -101,7 +101,7 @@ class _Paragraph:
 
 
 def shorten_documents(documents: Sequence[Passage], query: str, max_characters: int) -> tuple[Passage, ...]:
-    """Return the documents with only the paragraphs nearest to a text, ``longest`` characters at most.
+    """Return the documents with only the paragraphs nearest to a text, at most ``max_characters``.
 
     Paragraphs keep their order, and ``[...]`` replaces those left out, except for whole documents.
     """

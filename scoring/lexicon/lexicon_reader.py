@@ -42,7 +42,7 @@ class LineLocator:
     """
 
     def __init__(self, text: str) -> None:
-        """Take the text of a valid TOML file."""
+        """Parse the text of a valid TOML file."""
         self._lines = text.split("\n")
 
     def line(self, section: TomlSection, key: str, value: object = None, occurrence: int = 0) -> int:

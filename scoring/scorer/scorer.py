@@ -287,7 +287,7 @@ class Scorer:
     def _verify_claims(
         self, texts: BilingualExchange, watch: Stopwatch
     ) -> tuple[BilingualExchange, tuple[str, ...]]:
-        """Have the verifier, if any, predict the claims in doubt; return its gaps too."""
+        """Predict the claims in doubt with the verifier, if any; return its gaps too."""
         if self._verifier is None:
             return texts, ()
         original = texts.original

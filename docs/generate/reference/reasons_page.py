@@ -14,12 +14,12 @@ _BEGINNING: Final = """\
 # Profiles, features and reasons
 
 This page is made from the code (`python -m docs.generate`); a test compares them.
-[How an answer is scored](../scoring/README.md) tells how it all goes together, and
+[How an answer is scored](../scoring/README.md) explains the whole, and
 [why an answer went to review](why-review.md) what to do about it.
 
 ## Reasons
 
-The codes in `reasons` of a verdict; the first one decided. What a feature found says so by itself:
+The codes in `reasons` of a verdict; the first one decided. Reasons from a feature:
 """
 
 _RIGHT: Final = """\
@@ -27,11 +27,11 @@ How often each was right, on rated answers of these products of [training/rated]
 the untrue answers in which it found something, the true ones, and those rated 3, whatever was decided in the
 end. The rules were made on the products gimp, debian-installation, kmail and skrooge, and checked on
 korganizer and kate.
-`python -m training.rated.checks PRODUCT ...` counts anew.
+`python -m training.rated.checks PRODUCT ...` counts again.
 """
 
 _OTHERS: Final = """\
-Where no feature says it:
+Other reasons:
 """
 
 _FEATURES: Final = """\

@@ -40,7 +40,10 @@ def merge_evaluations(evaluations: Sequence[EvaluationReply], confidence: float)
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """An evaluation with its weight in [0, 1]; ``sure`` is what it adds to the confidence, or None: that."""
+    """An evaluation with its weight in [0, 1].
+
+    ``confidence`` is what it adds to the confidence of all; None: its weight.
+    """
 
     evaluation: EvaluationReply
     weight: float

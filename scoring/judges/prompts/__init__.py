@@ -34,7 +34,7 @@ _COMMON_FILES = (
 class Prompt(Generic[F]):
     """A task for a model, and the form of its reply.
 
-    ``name`` is that of its file; ``also`` are files that some of its requests add. ``compares`` says
+    ``name`` is that of its file; ``extras`` are files that some of its requests add. ``needs_reference`` says
     whether the reference is needed to understand the task.
     """
 
@@ -60,8 +60,8 @@ def system_message(
 ) -> str:
     """Return the whole system message: the rules, the reference, the task and the form of the reply.
 
-    ``reference`` is ``documents`` or ``expected``, and ``added`` are those of ``prompt.also`` that apply, or
-    ``examples``.
+    ``reference`` is ``documents`` or ``expected``, and ``extras`` are those of ``prompt.extras`` that apply,
+    or ``examples``.
     """
     parts = [text("rules")]
     parts += [text(f"reference_{reference}")] if prompt.needs_reference else []
