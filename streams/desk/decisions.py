@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from schemas import Codec, Review
-from streams.desk.database import open_database, set_aside
-from streams.documents.store_file import transaction
+from streams.storage.store_file import StoreFormat, open_store_file, set_aside, transaction
 
 DATABASE_NAME: Final = "decisions.sqlite3"
 #: A reviewer is told for so long that another decision came first.
 _TOLD_SECONDS: Final = 12 * 3_600
-_LAYOUT: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE decisions (
     review_id TEXT NOT NULL PRIMARY KEY,
@@ -36,6 +34,21 @@ CREATE TABLE origin (
     cluster_id TEXT NOT NULL
 ) STRICT;
 """
+
+
+def desk_format(layout: int, schema: str) -> StoreFormat:
+    """Return the format of a file of the desk: every committed transaction survives a power failure."""
+    return StoreFormat(
+        setting="desk.store",
+        log_event="desk_store_set_aside",
+        application_id=0x74676473,  # "tgds"
+        layout=layout,
+        schema=schema,
+        pragmas=("synchronous = FULL", "secure_delete = ON"),
+    )
+
+
+_FORMAT: Final = desk_format(1, _SCHEMA)
 
 
 class DecisionStatus(StrEnum):
@@ -78,7 +91,7 @@ class DecisionStore:
         self._clock = clock
         # Not the codec of the topics: what is stored must be readable without a registry.
         self._codec = Codec()
-        self._connection = open_database(self._path, _SCHEMA, _LAYOUT)
+        self._connection = open_store_file(self._path, _FORMAT)
 
     def close(self) -> None:
         """Close the file."""
@@ -89,8 +102,8 @@ class DecisionStore:
         row = self._connection.execute("SELECT cluster_id FROM origin").fetchone()
         if row and row[0] != cluster_id:
             self._connection.close()
-            set_aside(self._path, "another_cluster")
-            self._connection = open_database(self._path, _SCHEMA, _LAYOUT)
+            set_aside(self._path, "another_cluster", _FORMAT)
+            self._connection = open_store_file(self._path, _FORMAT)
         self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (cluster_id,))
 
     def store(self, review: Review, session: str, undo_seconds: float) -> bool:

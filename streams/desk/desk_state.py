@@ -11,15 +11,14 @@ from typing import Final
 from aiokafka import TopicPartition
 
 from schemas import Codec, Review, Verdict
-from streams.desk.database import connect, open_database
-from streams.documents.store_file import transaction
+from streams.desk.decisions import desk_format
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.rates.verdict_counts import to_epoch_ms
 from streams.settings import DeskSettings
+from streams.storage.store_file import connect, open_store_file, transaction
 
 DATABASE_NAME: Final = "state.sqlite3"
-_LAYOUT: Final = 2  # raise it with every change of the schema: files with another layout are rebuilt
 _SCHEMA: Final = """
 CREATE TABLE held (
     verdict_id TEXT NOT NULL PRIMARY KEY,
@@ -56,6 +55,7 @@ CREATE TABLE origins (
     reader TEXT NOT NULL
 ) STRICT;
 """
+_FORMAT: Final = desk_format(2, _SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """
@@ -135,8 +135,8 @@ class DeskState:
         self._settings = settings
         self._limits = {str(each): limit for each, limit in settings.time_limits.items()}
         self._places = {str(each): place for place, each in enumerate(settings.first_types)}
-        self._writer = open_database(folder / DATABASE_NAME, _SCHEMA, _LAYOUT)
-        self._reader = connect(folder / DATABASE_NAME)
+        self._writer = open_store_file(folder / DATABASE_NAME, _FORMAT)
+        self._reader = connect(folder / DATABASE_NAME, _FORMAT)
 
     def close(self) -> None:
         """Close the file."""

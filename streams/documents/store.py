@@ -14,22 +14,70 @@ from aiokafka import TopicPartition
 from schemas import KnowledgeDocument
 from scoring.cache.shared_database import SQLITE_FULL, error_name
 from scoring.company_terms import CompanyTerms
-from streams.documents.store_file import (
-    LOCK_NAME,
-    SETTING,
-    connect,
-    lock_directory,
-    not_usable,
-    prepare_database,
-    transaction,
-)
 from streams.documents.timeline import VersionTimeline
 from streams.documents.versions import DocumentChange, VersionedDocument
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import InfrastructureFailure, exit_code
 from streams.observability.instruments import Instruments, MetricLabel
+from streams.storage.directory import lock_directory
+from streams.storage.store_file import StoreFormat, connect, not_usable, open_store_file, transaction
 
+SETTING = "documents.store"
+DATABASE_NAME = "documents.sqlite3"
+LAYOUT_VERSION = 2
+_LOCK_NAME = "documents.lock"
+_SCHEMA = """
+CREATE TABLE versions (
+    document_id TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    repeated INTEGER NOT NULL,
+    until INTEGER,
+    version TEXT,
+    language TEXT,
+    title TEXT,
+    text TEXT,
+    url TEXT,
+    updated_at INTEGER,
+    auto_send INTEGER
+) STRICT;
+CREATE UNIQUE INDEX versions_in_order ON versions (document_id, since, partition, "offset");
+CREATE INDEX versions_current ON versions (document_id, partition, "offset", since, version, until)
+    WHERE until IS NULL;
+CREATE INDEX versions_superseded ON versions (until, since) WHERE until IS NOT NULL;
+CREATE TABLE unreadable (
+    document_id TEXT NOT NULL PRIMARY KEY,
+    reader TEXT NOT NULL
+) STRICT;
+CREATE TABLE forgotten (
+    document_id TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+CREATE TABLE next_offsets (
+    partition INTEGER NOT NULL PRIMARY KEY,
+    next_offset INTEGER NOT NULL
+) STRICT;
+CREATE TABLE origin (
+    only_row INTEGER NOT NULL PRIMARY KEY CHECK (only_row = 0),
+    cluster_id TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    complete_at REAL NOT NULL
+) STRICT;
+"""
+_FORMAT = StoreFormat(
+    setting=SETTING,
+    log_event="documents_store_set_aside",
+    application_id=0x74677464,  # "tgtd"
+    layout=LAYOUT_VERSION,
+    schema=_SCHEMA,
+    # Can lose the last batches when the machine (not the process) dies, together with their offsets: they are
+    # read again.
+    pragmas=("synchronous = NORMAL",),
+    # Fails for a text that is not UTF-8.
+    content_check="SELECT document_id, version, language, title, text, url FROM versions",
+)
 _SET_NEXT_OFFSET = "INSERT OR REPLACE INTO next_offsets VALUES (?, ?)"
 
 
@@ -61,21 +109,22 @@ class DocumentStore:
     def __init__(self, directory: Path, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._writing = threading.Lock()
-        self._lock = lock_directory(directory, LOCK_NAME, SETTING)
+        self._lock = lock_directory(directory, _LOCK_NAME, SETTING)
         try:
-            self._path = prepare_database(directory)
+            self._path = directory / DATABASE_NAME
             self._open()
         except BaseException:
             self._lock.close()
             raise
 
     def _open(self) -> None:
+        self._writer = open_store_file(self._path, _FORMAT)
         try:
-            self._writer, self._reader = connect(self._path), connect(self._path)
+            self._reader = connect(self._path, _FORMAT)
             self._written, self._timeline = VersionTimeline(self._writer), VersionTimeline(self._reader)
             self._next_offsets: dict[int, int] = dict(self._writer.execute("SELECT * FROM next_offsets"))
         except sqlite3.Error as error:
-            raise not_usable(self._path, error) from error
+            raise not_usable(self._path, error, SETTING) from error
 
     def close(self) -> None:
         """Close the file and release the directory. May be called twice."""
@@ -119,7 +168,7 @@ class DocumentStore:
         It has its own connection: on a shared one, a statement in progress would keep other readers at its
         older state.
         """
-        with _as_store_failed(), closing(connect(self._path)) as database:
+        with _as_store_failed(), closing(connect(self._path, _FORMAT)) as database:
             database.execute("BEGIN")
             yield VersionTimeline(database)
 

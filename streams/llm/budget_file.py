@@ -14,7 +14,6 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scoring.cache.shared_database import write_atomically
-from streams.documents.store_file import lock_directory
 from streams.llm.budget import (
     DAY_SECONDS,
     MAX_AMOUNT,
@@ -29,6 +28,7 @@ from streams.llm.budget import (
 )
 from streams.settings import InvalidSettings
 from streams.settings.judge_settings import BudgetSettings
+from streams.storage.directory import lock_directory
 
 log = structlog.get_logger(__name__)
 

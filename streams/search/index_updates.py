@@ -13,7 +13,6 @@ import structlog
 
 from scoring.text.language_detection import language_code
 from streams.documents.store import DocumentStore
-from streams.documents.store_file import lock_directory
 from streams.documents.versions import VersionedDocument
 from streams.search.embedders import Embedder, EmbeddingProcesses, Vectors, open_embedder
 from streams.search.index import IndexedDocument, IndexUnusable, PassageIndex
@@ -21,6 +20,7 @@ from streams.search.index_snapshot import IndexSnapshot
 from streams.search.passages import split_into_chunks
 from streams.search.types import EmbeddingFailed, IndexFailed, failure_reason
 from streams.settings import RetrievalSettings, Settings
+from streams.storage.directory import lock_directory
 
 log = structlog.get_logger(__name__)
 

@@ -20,7 +20,6 @@ from streams.desk.desk_state import DeskState
 from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, session_key
-from streams.documents.store_file import lock_directory
 from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, message_limits, refuse_wrong_topics
@@ -29,6 +28,7 @@ from streams.observability.health import Health
 from streams.observability.logs import configure_logging
 from streams.observability.tracing import otel_resource, otel_setup_errors
 from streams.settings import InvalidSettings, Settings
+from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve
 from streams.worker.process_lifetime import (
     end_process,

@@ -23,8 +23,7 @@ from streams.delivery.faust_consumer import SafeConsumer
 from streams.delivery.publisher import max_settling_seconds
 from streams.documents.company_terms import TermsUpdater, check_terms_file
 from streams.documents.follower import DocumentFollower
-from streams.documents.store import DocumentStore
-from streams.documents.store_file import SETTING, check_writable
+from streams.documents.store import SETTING, DocumentStore
 from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
 from streams.kafka.schema_topic import create_codec, keep_published
 from streams.kafka.topics import Topics
@@ -44,6 +43,7 @@ from streams.pipeline.traces import AnswerTraces
 from streams.rates.leader_thread import rate_leader_thread
 from streams.search.service import Retrieval
 from streams.settings import InvalidSettings, LogSettings, Settings
+from streams.storage.directory import check_writable
 from streams.web import create_web_app, page_url, serve
 from streams.web.verdict_endpoint import VerdictEndpoint
 from streams.worker import worker_components

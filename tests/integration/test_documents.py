@@ -20,8 +20,7 @@ from schemas import ChatbotAnswer, Codec, KnowledgeDocument, to_json
 from scoring.values.rules import Reason
 from streams.cli.dead_letters.dead_letter_archive import ArchivedLetter
 from streams.documents.follower import HISTORY_DAYS, MAX_STORE_AGE_SECONDS, DocumentFollower, DocumentsLost
-from streams.documents.store import DocumentStore
-from streams.documents.store_file import DATABASE_NAME
+from streams.documents.store import DATABASE_NAME, DocumentStore
 from streams.documents.versions import BadDocument, version_name
 from streams.kafka.kafka_clients import open_admin, open_consumer, open_producer
 from streams.kafka.topic_identity import describe_topic, read_description

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from streams.documents.store_file import lock_directory
 from streams.llm.budget_file import BUDGET_FILE_NAME
+from streams.storage.directory import lock_directory
 from tests.support.commands import truthgate_here
 from tests.support.llm_endpoint import LlmEndpoint
 

@@ -16,18 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import KnowledgeDocument
-from streams.documents.store import DocumentStore, StoreFailed
-from streams.documents.store_file import (
-    DATABASE_NAME,
-    LAYOUT_VERSION,
-    check_writable,
-    not_usable,
-    transaction,
-)
+from streams.documents.store import DATABASE_NAME, LAYOUT_VERSION, SETTING, DocumentStore, StoreFailed
 from streams.documents.versions import DocumentChange
 from streams.kafka.topic_identity import TopicIdentity
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import InvalidSettings
+from streams.storage.directory import check_writable
+from streams.storage.store_file import not_usable, transaction
 
 ORIGIN = TopicIdentity("cluster", "documents", "topic-id")
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -302,7 +297,7 @@ def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(damage, 
         assert texts(fresh) == {"a": "text"}
     finally:
         fresh.close()
-    assert (tmp_path / f"{DATABASE_NAME}.set-aside").exists()
+    assert (tmp_path / "documents.set-aside.sqlite3").exists()
     assert capsys.readouterr().out.count("documents_store_set_aside") == 1
 
 
@@ -323,7 +318,7 @@ def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_pa
         assert (texts(store), store.origin, store.next_offsets) == ({"a": "text"}, ORIGIN, {0: 1})
     finally:
         store.close()
-    assert not list(tmp_path.glob("*.set-aside"))
+    assert not list(tmp_path.glob("*.set-aside*"))
 
 
 WRITER = """
@@ -366,7 +361,7 @@ def _assert_in_step(directory: Path) -> None:
     store = DocumentStore(directory)
     try:
         reached = store.next_offsets.get(0, 0)
-        assert not (directory / f"{DATABASE_NAME}.set-aside").exists()
+        assert not (directory / "documents.set-aside.sqlite3").exists()
         newest = {f"d{n % 7}": n for n in range(max(0, reached - 7), reached)}
         found = {key: store.get(key) for key in newest}
         assert {key: int(kept.document.text) for key, kept in found.items() if kept} == newest
@@ -387,7 +382,7 @@ def test_a_document_keeps_its_time_to_the_microsecond(store):
 def test_a_full_disk_is_reported_as_one(tmp_path):
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorname = "SQLITE_FULL"
-    assert str(not_usable(tmp_path / DATABASE_NAME, full)).endswith(f": no space left on {tmp_path}")
+    assert str(not_usable(tmp_path / DATABASE_NAME, full, SETTING)).endswith(f": no space left on {tmp_path}")
     assert str(StoreFailed(full)).endswith("the document store failed: no space left")
     assert StoreFailed(full).exit_code == EXIT_UNREACHABLE
 
