@@ -1,8 +1,6 @@
 """The wrong words of an answer as a reviewer names them, one line each: ``number: 30 days``."""
 
-import re
-from collections import Counter
-from itertools import islice
+from collections import defaultdict
 from typing import Final
 
 from schemas import WrongSpan
@@ -19,19 +17,20 @@ def find_wrong_words(answer: str, lines: str) -> tuple[tuple[WrongSpan, ...], st
 
     White space may be written in another way; words that are named again are those that follow.
     """
+    offsets = [at for at, each in enumerate(answer) if not (each.isspace() and answer[at - 1 : at].isspace())]
+    flat = "".join(" " if answer[at].isspace() else answer[at] for at in offsets)
     spans: list[WrongSpan] = []
     rest: list[str] = []
-    named: Counter[tuple[str, ...]] = Counter()
+    search_from: defaultdict[str, int] = defaultdict(int)
     for number, line in enumerate(filter(None, map(str.strip, lines.splitlines()))):
         kind, _, text = line.partition(":")
-        words = tuple(text.split())
-        found = None
+        words, at = " ".join(text.split()), -1
         if words and kind in KINDS.values() and number < _MAX_LINES:
-            matches = re.finditer(r"\s+".join(map(re.escape, words)), answer)
-            found = next(islice(matches, named[words], None), None)
-        if found is None:
+            at = flat.find(words, search_from[words])
+        if at < 0:
             rest.append(line)
-        else:
-            named[words] += 1
-            spans.append(WrongSpan(kind, found[0], *found.span()))
+            continue
+        search_from[words] = end = at + len(words)
+        first, last = offsets[at], offsets[end - 1]
+        spans.append(WrongSpan(kind, answer[first : last + 1], first, last + 1))
     return tuple(spans), "\n".join(rest)

@@ -172,12 +172,15 @@ def test_up_and_silence_are_shown_from_the_first_answer_on():
     assert shown() == (1, 0)
 
 
-def test_both_say_what_they_are_and_what_to_look_at():
+def test_each_says_what_it_is_and_what_to_look_at():
     instruments = Instruments()
     instruments.begin_section("Test")
     KafkaMetrics(instruments)
-    definitions = [
-        (each.name, each.unit, bool(each.description and each.look_at))
-        for each in instruments.sections["Test"]
+    definitions = instruments.sections["Test"]
+    assert [(each.name, each.unit) for each in definitions] == [
+        ("truthgate.kafka_up", ""),
+        ("truthgate.kafka_silence", "s"),
+        ("truthgate.rebalances", "{rebalance}"),
+        ("truthgate.kafka_certificate_end", "s"),
     ]
-    assert definitions == [("truthgate.kafka_up", "", True), ("truthgate.kafka_silence", "s", True)]
+    assert all(each.description and each.look_at for each in definitions)

@@ -33,4 +33,6 @@ def test_each_kind_has_a_key_and_an_answer_full_of_a_word_takes_no_time() -> Non
     spans, rest = find_wrong_words("a " * 500_000, "number: a\nnumber: b\n" * 5_000)
     assert len(spans) == 50
     assert rest.count("\n") == 9_949
+    almost = "number: " + "a " * 100_000 + "b\n"
+    assert find_wrong_words("a " * 500_000, almost * 90)[0] == ()
     assert time.process_time() - start < 5
