@@ -145,8 +145,8 @@ class Replay:
         return replace(answer, answer_id=f"replayed-{number}", produced_at=datetime.now(UTC))
 
 
-#: Nobody is named here who could be asked, so nothing is measured of them.
-_OF_JUDGES = re.compile(r"gen_ai_client_|truthgate_(opinions|judge_)")
+#: No judge is named here who could be asked, and no client certificate: nothing is measured of them.
+_NOT_HERE = re.compile(r"gen_ai_client_|truthgate_(opinions|judge_|kafka_certificate_end_)")
 
 
 class Watch:
@@ -159,7 +159,7 @@ class Watch:
             name: filled(expression, _VARIABLES) for name, expression in queries(board(deployment)).items()
         }
         asked = shown | rule_operands(deployment)
-        self._asked = {name: each for name, each in asked.items() if not _OF_JUDGES.search(each)}
+        self._asked = {name: each for name, each in asked.items() if not _NOT_HERE.search(each)}
 
     def without_data(self) -> list[str]:
         """Give the queries without a value since the start; one that had a value is asked no more."""

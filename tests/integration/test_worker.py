@@ -37,6 +37,7 @@ _SOMETIMES = re.compile(
     r"|retrieval_complete|company_terms(_age_seconds)?$|pauses$|opinions_total|verdicts_by_model_total|judge_(breaker|budget_left|in_flight))"
     r"|gen_ai_client_"  # where judges are named
     r"|http_server_"  # where answers are posted
+    r"|truthgate_kafka_certificate_end_seconds$"  # where the brokers ask for a certificate
 )
 
 #: Stands in every text of a customer below, and must stand in no log.
