@@ -40,7 +40,6 @@ def desk_format(layout: int, schema: str) -> StoreFormat:
     """Return the format of a file of the desk: every committed transaction survives a power failure."""
     return StoreFormat(
         setting="desk.store",
-        log_event="desk_store_set_aside",
         application_id=0x74676473,  # "tgds"
         layout=layout,
         schema=schema,
@@ -102,7 +101,7 @@ class DecisionStore:
         row = self._connection.execute("SELECT cluster_id FROM origin").fetchone()
         if row and row[0] != cluster_id:
             self._connection.close()
-            set_aside(self._path, "another_cluster", _FORMAT)
+            set_aside(self._path, "another_cluster")
             self._connection = open_store_file(self._path, _FORMAT)
         self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (cluster_id,))
 

@@ -68,7 +68,6 @@ CREATE TABLE origin (
 """
 _FORMAT = StoreFormat(
     setting=SETTING,
-    log_event="documents_store_set_aside",
     application_id=0x74677464,  # "tgtd"
     layout=LAYOUT_VERSION,
     schema=_SCHEMA,

@@ -27,7 +27,6 @@ class StoreFormat:
 
     Args:
         setting: the setting of its directory, for messages.
-        log_event: the log line that a file was set aside.
         application_id: marks a file as ours in SQLite's header.
         layout: to be raised with every change of ``schema``: a file with another layout is replaced.
         schema: the statements that create the tables.
@@ -37,7 +36,6 @@ class StoreFormat:
     """
 
     setting: str
-    log_event: str
     application_id: int
     layout: int
     schema: str
@@ -58,7 +56,7 @@ def open_store_file(path: Path, store_format: StoreFormat) -> sqlite3.Connection
     """
     try:
         if path.exists() and (fault := _find_fault(path, store_format)):
-            set_aside(path, fault, store_format)
+            set_aside(path, fault)
         if not path.exists():
             _create(path, store_format)
         return connect(path, store_format)
@@ -93,13 +91,13 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
             connection.execute("ROLLBACK")
 
 
-def set_aside(path: Path, reason: str, store_format: StoreFormat) -> None:
+def set_aside(path: Path, reason: str) -> None:
     """Rename a file with its journals: somebody may still need it, or it is another application's."""
     for suffix in ("", *_JOURNALS):
         file = path.with_name(f"{path.name}{suffix}")
         if file.exists():
             file.replace(path.with_name(f"{path.stem}.set-aside{path.suffix}{suffix}"))
-    log.warning(store_format.log_event, path=str(path), reason=reason)
+    log.warning("store_set_aside", path=str(path), reason=reason)
 
 
 def not_usable(

@@ -298,7 +298,7 @@ def test_a_file_that_cannot_be_trusted_is_set_aside_and_a_new_one_begun(damage, 
     finally:
         fresh.close()
     assert (tmp_path / "documents.set-aside.sqlite3").exists()
-    assert capsys.readouterr().out.count("documents_store_set_aside") == 1
+    assert capsys.readouterr().out.count("store_set_aside") == 1
 
 
 def test_a_sound_file_that_cannot_be_read_at_the_moment_stays_where_it_is(tmp_path):
