@@ -15,6 +15,7 @@ from pydantic import FailFast, Field, FiniteFloat
 
 from schemas.records import (
     MAX_ITEMS,
+    SENDING_OUTCOMES,
     AnswerContext,
     ChatbotAnswer,
     DocumentIds,
@@ -155,7 +156,7 @@ class _ReviewLine:
     review_id: Identifier | None = None
 
     def __post_init__(self) -> None:
-        if self.outcome in {"send", "send_edited"} and not self.text:
+        if self.outcome in SENDING_OUTCOMES and not self.text:
             raise ValueError(f"text: is what is sent, and {self.outcome} needs it")
 
     def to_review(self, _number: int, clock: Clock) -> Review:

@@ -7,7 +7,7 @@ for every incoming value, whatever its encoding.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, FailFast, Field, FiniteFloat, PlainSerializer
 
@@ -270,6 +270,10 @@ class WrongSpan:
     end: Offset
 
 
+#: The outcomes of a review with which its ``text`` is sent.
+SENDING_OUTCOMES: Final = frozenset({"send", "send_edited"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """What a person decided about one verdict, or rated it (topic ``reviews``).
@@ -299,9 +303,7 @@ class Review:
     @property
     def is_final(self) -> bool:
         """Whether it decides about its verdict, rather than being a rating alone."""
-        return self.outcome in {"reject", "expired"} or (
-            self.outcome in {"send", "send_edited"} and bool(self.text)
-        )
+        return self.outcome in {"reject", "expired"} or (self.outcome in SENDING_OUTCOMES and bool(self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import typer
 from aiokafka.errors import KafkaError
 
-from schemas import ChatbotAnswer, DecodeError, Review, to_json
+from schemas import ChatbotAnswer, Review, to_json
 from schemas.jsonl import FORMULA_BEGINS
 from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
 from streams.cli.command_output import ExitCode, InputErrors, json_line, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
-from streams.cli.topic_access import open_topics, publish
+from streams.cli.topic_access import decode_record, open_topics, publish
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
@@ -156,11 +156,8 @@ async def _records(settings: Settings, topic: str, record_type: type[R]) -> Asyn
     ):
         async for records in batches:
             for record in records:
-                try:
-                    await codec.lookup(record.value)
-                    yield codec.decode(record.value, record_type)
-                except DecodeError as error:
-                    say(f"{topic} {record.partition}:{record.offset} cannot be decoded: {error}")
+                if (found := await decode_record(record, codec, record_type)) is not None:
+                    yield found
 
 
 def _cells(review: Review) -> list[str]:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka import TopicPartition
 from rich.progress import Progress
 
-from schemas import ChatbotAnswer, Codec, DecodeError, Verdict, to_json
+from schemas import ChatbotAnswer, Verdict, to_json
 from schemas.jsonl import utc_now
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.text.language_detection import UNDETERMINED, language_code
@@ -36,6 +36,7 @@ from streams.cli.pause_commands import active_pauses, entry_sentence
 from streams.cli.topic_access import (
     OutageReporter,
     TimeRange,
+    decode_record,
     follow,
     open_encoder,
     open_topics,
@@ -185,7 +186,7 @@ async def _tail(
                 # --since also reads the entries that were just reported.
                 if record.offset >= known_offsets.get(TopicPartition(controls, record.partition), 0):
                     say(entry_sentence(read_entry(record)))
-            elif (verdict := await decode_verdict(record, codec)) and verdict_filter.matches(verdict):
+            elif (verdict := await decode_record(record, codec, Verdict)) and verdict_filter.matches(verdict):
                 if as_json:
                     write_json(to_json(verdict))
                     sys.stdout.flush()
@@ -194,16 +195,6 @@ async def _tail(
                 count += 1
                 if count == limit:
                     return
-
-
-async def decode_verdict(record: ConsumerRecord, codec: Codec) -> Verdict | None:
-    """Decode a verdict, or report where it is and return None. Raises RegistryUnreachable."""
-    try:
-        await codec.lookup(record.value)
-        return codec.decode(record.value, Verdict)
-    except DecodeError as error:
-        say(f"{record.topic} {record.partition}:{record.offset} cannot be decoded: {error}")
-        return None
 
 
 def try_out(
@@ -240,7 +231,9 @@ async def _try_answer(settings: Settings, seconds: float) -> Verdict:
             async with asyncio.timeout(seconds), aclosing(reader.follow()) as batches:
                 async for records in batches:
                     for record in records:
-                        if (verdict := await decode_verdict(record, codec)) and verdict.answer_id == name:
+                        if (
+                            verdict := await decode_record(record, codec, Verdict)
+                        ) and verdict.answer_id == name:
                             return verdict
         except TimeoutError:
             raise CommandFailed(f"no verdict on {name} within {seconds:g} s: is a worker ready?") from None

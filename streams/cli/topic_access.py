@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from aiokafka import ConsumerRecord
 from aiokafka.errors import UnknownTopicOrPartitionError
 
-from schemas import ChatbotAnswer, EncodeError, KnowledgeDocument, Review
+from schemas import ChatbotAnswer, Codec, DecodeError, EncodeError, KnowledgeDocument, Review
 from streams.cli.command_files import aiter_in_thread
 from streams.cli.command_output import CommandFailed, InputErrors, SourceLocation, UsageError, say
 from streams.delivery.keyed_executor import KeyedExecutor
@@ -247,6 +247,16 @@ async def open_sender(settings: Settings, *topics: str) -> AsyncIterator[Sender]
         sender = Sender(Publisher(producer, settings.kafka.delivery_timeout_seconds))
         yield sender
         await sender.finish()
+
+
+async def decode_record(record: ConsumerRecord, codec: Codec, record_type: type[T]) -> T | None:
+    """Decode a record, or report where it is and return None. Raises RegistryUnreachable."""
+    try:
+        await codec.lookup(record.value)
+        return codec.decode(record.value, record_type)
+    except DecodeError as error:
+        say(f"{record.topic} {record.partition}:{record.offset} cannot be decoded: {error}")
+        return None
 
 
 async def send_all(

@@ -15,6 +15,7 @@ from typing import Any, Final
 import structlog
 
 from schemas import Codec, Review, Verdict
+from schemas.records import SENDING_OUTCOMES
 from streams.desk.decisions import DecisionStatus, DecisionStore, StoredDecision
 from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
 from streams.desk.wrong_words import find_wrong_words
@@ -240,7 +241,7 @@ class Desk:
     def blocked(self, wanted: HeldFilter, most: int) -> list[Verdict]:
         """Return the newest blocked answers without an outcome or a rating."""
         with self._lock:
-            decided = {each.verdict_id for each in self._decisions.all()}
+            decided = self._decisions.decided()
             return [each for each in self._state.blocked(wanted, most) if each.verdict_id not in decided]
 
     def choices(self) -> dict[str, Counter[str]]:
@@ -387,4 +388,4 @@ def _of(verdict: Verdict) -> dict[str, Any]:
 def _is_empty(review: Review) -> bool:
     if review.outcome == NONE:
         return not (review.rating or review.label or review.wrong_spans or review.comment)
-    return review.outcome in {SEND, SEND_EDITED} and not (review.text or "").strip()
+    return review.outcome in SENDING_OUTCOMES and not (review.text or "").strip()

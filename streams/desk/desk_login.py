@@ -1,7 +1,6 @@
 """The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for them."""
 
 import asyncio
-import hmac
 from typing import Any, Final
 
 import structlog
@@ -13,7 +12,7 @@ from streams.desk.desk import Desk, ReviewerSession
 from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
 from streams.desk.page_templates import PageTemplates
 from streams.desk.rate_limit import RateLimit
-from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, reviewer_name
+from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, is_same, reviewer_name
 from streams.settings import DeskRole, DeskSettings
 from streams.settings.worker_settings import is_loopback
 
@@ -115,9 +114,8 @@ class DeskLogin:
         name = reviewer_name(_header(request, self._settings.user_header))
         if name is None:
             raise web.HTTPForbidden(text="the proxy names no reviewer\n")
-        role = self._role(_header(request, self._settings.role_header or "").split(","))
-        if not self._settings.role_header:
-            role = DeskRole.REVIEWER
+        header = self._settings.role_header
+        role = self._role(_header(request, header).split(",")) if header else DeskRole.REVIEWER
         if role is None:
             log.warning("desk_login_refused", address=self._address(request), reason="no role")
             raise web.HTTPForbidden(text="you have no role at this desk\n")
@@ -178,8 +176,7 @@ class DeskLogin:
         tokens = self._settings.tokens
         if not tokens:
             return DeskRole.LEAD  # one person on the loopback address
-        encoded = given.encode("utf-8", "surrogatepass")
-        same = [hmac.compare_digest(each.get_secret_value().encode(), encoded) for each in tokens.values()]
+        same = [is_same(each.get_secret_value(), given) for each in tokens.values()]
         return next((role for role, is_same in zip(tokens, same, strict=True) if is_same), None)
 
     async def _ask_issuer(self, request: web.Request) -> web.StreamResponse:

@@ -202,8 +202,7 @@ class DeskState:
             "blocked": int(verdict.decision == "blocked"),
             "partition": record.partition,
             "offset": record.offset,
-            # A chatbot whose clock is ahead does not extend its time limits.
-            "since": to_epoch_ms(min(verdict.produced_at, verdict.scored_at)),
+            "since": _since(verdict),
             "message_type": verdict.message_type,
             "language": verdict.language or "",
             "tenant": verdict.metadata.get(self._tenant_key, ""),
@@ -281,8 +280,7 @@ class DeskState:
 
     def deadline(self, verdict: Verdict) -> int:
         """Return when an answer that waits expires, in milliseconds since 1970."""
-        since = to_epoch_ms(min(verdict.produced_at, verdict.scored_at))
-        return since + self._limit(verdict.message_type)
+        return _since(verdict) + self._limit(verdict.message_type)
 
     def blocked(self, wanted: HeldFilter, most: int) -> list[Verdict]:
         """Return blocked verdicts without a final outcome or a rating, the newest first."""
@@ -315,3 +313,8 @@ class DeskState:
         query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
         found = [self._reader.execute(query, (each,)).fetchone()[0] for each in self._types(0)]
         return min(filter(None, found), default=None)
+
+
+def _since(verdict: Verdict) -> int:
+    # A chatbot whose clock is ahead does not extend its time limits.
+    return to_epoch_ms(min(verdict.produced_at, verdict.scored_at))

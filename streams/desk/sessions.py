@@ -87,7 +87,7 @@ class Sessions:
     def unseal(self, purpose: str, cookie: str, max_seconds: float) -> list[str] | None:
         """Return the texts of a cookie of this purpose, or None if it is not ours, or too old."""
         value, _, signature = cookie.rpartition(".")
-        if not _is_same(self._sign(purpose, value), signature):
+        if not is_same(self._sign(purpose, value), signature):
             return None
         made, *encoded = value.split(".")
         if not 0 <= self._clock() - int(made) < max_seconds:
@@ -100,7 +100,7 @@ class Sessions:
 
     def is_form_token(self, session: ReviewerSession, token: str) -> bool:
         """Return whether a form is one of this session's."""
-        return _is_same(self.form_token(session), token)
+        return is_same(self.form_token(session), token)
 
     def _sign(self, purpose: str, value: str) -> str:
         # A value that a client made up may have any character.
@@ -108,5 +108,6 @@ class Sessions:
         return hmac.new(self._key, signed, hashlib.sha256).hexdigest()
 
 
-def _is_same(expected: str, given: str) -> bool:
+def is_same(expected: str, given: str) -> bool:
+    """Return whether a client gave the secret, in a time that does not depend on what it gave."""
     return hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass"))

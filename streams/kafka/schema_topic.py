@@ -10,7 +10,7 @@ import structlog
 from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
 
 from schemas import Codec, RegistryUnreachable
-from schemas.catalogue import RECORD_TYPES, RecordSchema, current_schema
+from schemas.catalogue import RecordSchema
 from streams.kafka.kafka_clients import ServiceUnreachable, open_producer, raise_if_cancelled
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
@@ -38,11 +38,11 @@ async def keep_published(settings: Settings, interval: float = _KEEP_SECONDS) ->
     """
     if settings.encoding.schema_registry_url:
         return
-    store, schemas = SchemaTopic(settings.kafka), [current_schema(each) for each in RECORD_TYPES]
+    codec = create_codec(settings)
     while True:
         await asyncio.sleep(interval)
         with suppress(RegistryUnreachable, ServiceUnreachable):  # the progress probe reports the brokers
-            await store.publish(schemas)
+            await codec.prepare()
         raise_if_cancelled()
 
 

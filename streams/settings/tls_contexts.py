@@ -1,10 +1,8 @@
 """TLS contexts from the files in the settings: trusted authorities and client certificates."""
 
-import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -57,27 +55,14 @@ def load_client_certificate(
         context.load_cert_chain(certificate[1], key[1], secret)
 
 
-#: The validity of a certificate in DER: two times, with years of two digits or four (RFC 5280, 4.1.2.5).
-_VALIDITY = re.compile(
-    rb"\x30.(?:\x17\x0d\d{12}|\x18\x0f\d{14})Z(?:\x17\x0d(\d{12})|\x18\x0f(\d{14}))Z", re.DOTALL
-)
-_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-
-
 def certificate_end(file: Path) -> float | None:
     """Return when the first certificate of a PEM file expires, in seconds since 1970; None if it has none."""
-    # The standard library tells this of certificates of authorities and of servers alone.
+    from cryptography.x509 import load_pem_x509_certificate  # noqa: PLC0415 - few have such a file
+
     try:
-        pem = _PEM.search(file.read_text("ascii", "replace"))
-        found = _VALIDITY.search(ssl.PEM_cert_to_DER_cert(pem[0])) if pem else None
+        return load_pem_x509_certificate(file.read_bytes()).not_valid_after_utc.timestamp()
     except (OSError, ValueError):  # whoever connects with it says what is wrong
         return None
-    if found is None:
-        return None
-    short, long = (part.decode() if part else "" for part in found.groups())
-    # Years of two digits are those from 1950 to 2049.
-    digits = long or f"{'19' if short >= '50' else '20'}{short}"
-    return datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
 
 
 def _refuse_unreadable(setting: str, file: Path) -> None:

@@ -142,15 +142,11 @@ async def test_what_people_decided_is_sent_once_and_the_first_outcome_counts(
         reviewed(6, "unheard of"),
         reviewed(7, "send", text="Old.", produced_at=old),
     )
-    with senders.start() as one:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert one.terminate() == 0, one.complaints
+    await read_all(senders)
     # A repeat of the verdict is decided otherwise, and of the answer that was sent a person decides.
     await publish_verdicts(senders.settings, [sendable(2), sendable(4)])
     await publish_reviews(senders.settings, reviewed(1, "send_edited", text="Late."), reviewed(6, "reject"))
-    with senders.start() as two:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert two.terminate() == 0, two.complaints
+    await read_all(senders)
     sent = dict(zip(receiver.keys, (each["answer"] for each in receiver.bodies), strict=True))
     assert len(sent) == len(receiver.keys)
     assert sent == {
@@ -206,6 +202,22 @@ async def test_the_short_ones_send_each_once_over_a_restart_and_a_kill(
     }
 
 
+async def kill_after(senders: Senders, receiver: Receiver, more: int) -> None:
+    """Start a sender, and kill it when so many more answers are sent."""
+    with senders.start() as sender:
+        enough = len(receiver.keys) + more
+        await eventually(lambda: len(receiver.keys) >= enough, "some more are sent")
+        sender.kill()
+
+
+async def read_all(senders: Senders) -> Running:
+    """Let a sender read all there is, and end it."""
+    with senders.start() as sender:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert sender.terminate() == 0, sender.complaints
+    return sender
+
+
 async def test_kills_at_any_moment_send_what_people_decided_and_repeat_only_what_is_told(
     senders: Senders, receiver: Receiver
 ) -> None:
@@ -216,13 +228,8 @@ async def test_kills_at_any_moment_send_what_people_decided_and_repeat_only_what
         await publish_verdicts(senders.settings, [sendable(1000 + number) for number in numbers])
         await publish_reviews(senders.settings, *(reviewed(n, kind) for n, kind in kinds.items()))
         await publish_reviews(senders.settings, *(reviewed(n, "send", text="Late.") for n in numbers))
-        with senders.start() as sender:
-            enough = len(receiver.keys) + chance.randrange(1, 60)
-            await eventually(lambda enough=enough: len(receiver.keys) >= enough, "some more are sent")
-            sender.kill()
-    with senders.start() as last:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert last.terminate() == 0
+        await kill_after(senders, receiver, chance.randrange(1, 60))
+    last = await read_all(senders)
     times = Counter(receiver.keys)
     by_people = {f"verdict-{n}" for n in range(160) if n % 4 != 2}
     assert times.keys() == by_people | {f"verdict-{1000 + n}" for n in range(160)}
@@ -235,13 +242,9 @@ async def test_an_answer_is_sent_once_however_often_its_verdict_comes(
     senders: Senders, receiver: Receiver
 ) -> None:
     await publish_verdicts(senders.settings, [sendable(1), sendable(2), sendable(1)])
-    with senders.start() as one:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert one.terminate() == 0, one.complaints
+    await read_all(senders)
     await publish_verdicts(senders.settings, [sendable(2), sendable(3), sendable(3)])
-    with senders.start() as two:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert two.terminate() == 0, two.complaints
+    await read_all(senders)
     assert Counter(receiver.keys) == {"verdict-1": 1, "verdict-2": 1, "verdict-3": 1}
     assert {"conversation_id": "conversation-2", "answer": "Klik op **2**."} in receiver.bodies
 
@@ -250,9 +253,7 @@ async def test_another_group_reads_all_again_and_sends_none_again(
     senders: Senders, receiver: Receiver
 ) -> None:
     await publish_verdicts(senders.settings, [sendable(number) for number in range(10)])
-    with senders.start() as one:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert one.terminate() == 0
+    await read_all(senders)
     other = changed(senders.settings, kafka={"consumer_group": f"{senders.settings.kafka.consumer_group}-2"})
     with senders.start(GROUP=other.kafka.consumer_group) as two:
         await eventually(lambda: all_committed(other), "all is read again")
@@ -309,13 +310,8 @@ async def test_kills_at_any_moment_lose_none_and_repeat_only_what_is_told(
         numbers = range(40 * kills, 40 * kills + 40)
         repeated = [number for number in range(40 * kills) if chance.random() < 0.2]
         await publish_verdicts(senders.settings, [sendable(number) for number in [*numbers, *repeated]])
-        with senders.start() as sender:
-            enough = len(receiver.keys) + chance.randrange(1, 40)
-            await eventually(lambda enough=enough: len(receiver.keys) >= enough, "some more are sent")
-            sender.kill()
-    with senders.start() as last:
-        await eventually(lambda: all_committed(senders.settings), "all is read")
-        assert last.terminate() == 0
+        await kill_after(senders, receiver, chance.randrange(1, 40))
+    last = await read_all(senders)
     times = Counter(receiver.keys)
     assert times.keys() == {f"verdict-{number}" for number in range(240)}
     told = last.complaints.count("may have been sent before: send")

@@ -15,12 +15,19 @@ from typing import Literal, TypeVar
 
 import httpx2
 
-from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, read_jsonl
+from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, Verdict, read_jsonl
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
 from streams.cli.demo.demo_reviewer import review_until_a_person_does
-from streams.cli.stream_commands import decode_verdict
-from streams.cli.topic_access import OutgoingRecord, TimeRange, follow, open_encoder, publish, send_all
+from streams.cli.topic_access import (
+    OutgoingRecord,
+    TimeRange,
+    decode_record,
+    follow,
+    open_encoder,
+    publish,
+    send_all,
+)
 from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.schema_topic import create_codec
@@ -255,7 +262,7 @@ async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
             if record.topic == topics.dead_letters:
                 board.letters += 1
                 show(board, None)
-            elif (verdict := await decode_verdict(record, codec)) and board.add(verdict):
+            elif (verdict := await decode_record(record, codec, Verdict)) and board.add(verdict):
                 show(board, verdict)
             if board.complete:
                 return
