@@ -122,6 +122,8 @@ class DocumentStore:
             self._reader = connect(self._path, _FORMAT)
             self._written, self._timeline = VersionTimeline(self._writer), VersionTimeline(self._reader)
             self._next_offsets: dict[int, int] = dict(self._writer.execute("SELECT * FROM next_offsets"))
+            # In memory as well, since it is asked for with every answer.
+            (self._complete_at,) = self._writer.execute("SELECT max(complete_at) FROM origin").fetchone()
         except sqlite3.Error as error:
             raise not_usable(self._path, error, SETTING) from error
 
@@ -199,25 +201,24 @@ class DocumentStore:
     @property
     def age(self) -> float:
         """Seconds since the store was last complete; negative if the clock went back."""
-        row = self._fetch_one("SELECT complete_at FROM origin")
-        return self._clock() - row[0] if row else 0.0
+        return 0.0 if self._complete_at is None else self._clock() - self._complete_at
 
     def reset(self, origin: TopicIdentity) -> None:
         """Delete every document and offset, and start a copy of ``origin``."""
+        # An empty store misses no deletion from before now.
+        complete_at = self._clock()
         with self._transaction() as database:
             for table in ("versions", "unreadable", "forgotten", "next_offsets"):
                 database.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are ours
-            # An empty store misses no deletion from before now.
-            database.execute(
-                "INSERT OR REPLACE INTO origin VALUES (0, ?, ?, ?, ?)",
-                (origin.cluster_id, origin.topic, origin.topic_id, self._clock()),
-            )
-        self._next_offsets = {}
+            row = (origin.cluster_id, origin.topic, origin.topic_id, complete_at)
+            database.execute("INSERT OR REPLACE INTO origin VALUES (0, ?, ?, ?, ?)", row)
+        self._next_offsets, self._complete_at = {}, complete_at
 
     def mark_complete(self, complete_at: float) -> None:
         """Record that the store had everything that the topic had at ``complete_at`` (seconds since 1970)."""
         with self._transaction() as database:
             database.execute("UPDATE origin SET complete_at = ?", (complete_at,))
+        self._complete_at = complete_at
 
     def apply(self, changes: Sequence[DocumentChange], next_offsets: Mapping[int, int]) -> list[str]:
         """Apply a batch of changes with the offsets to read next, in one transaction.

@@ -226,7 +226,6 @@ def test_a_store_whose_file_fails_raises_one_typed_error(store):
         lambda: store.version_at("a", WHEN),
         lambda: store.was_deleted("a", WHEN),
         lambda: store.origin,
-        lambda: store.age,
         lambda: store.unreadable_count,
         lambda: store.has_unreadable_of_other_reader("reader"),
         lambda: len(store),
