@@ -70,6 +70,11 @@ class Reviewer:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
+    @property
+    def cookies(self) -> httpx2.Cookies:
+        """Those of the session."""
+        return self._client.cookies
+
     def look(self, path: str = "/") -> str:
         self.page = self._client.get(path).text
         return self.page

@@ -22,6 +22,7 @@ class RawName(str):
     """
 
     __slots__ = ("raw",)
+    raw: bytes
 
     def __new__(cls, raw: bytes) -> Self:
         made = super().__new__(cls, raw.decode("latin-1"))
