@@ -24,13 +24,13 @@ _INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u061c\u200b-\u200f\u202a
 class AnswerPart:
     """A stretch of the answer: ``mark`` is the status of its claim, or ``fault``, or empty.
 
-    ``claim`` is the number of its claim, from 1, and ``title`` says what is marked.
+    ``claim`` is the number of its claim, from 1, and ``names`` are the codes of what is marked.
     """
 
     text: str
     mark: str
     claim: int | None
-    title: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,6 @@ def _parts(verdict: Verdict, claims: list[VerdictClaim]) -> Iterator[AnswerPart]
         mark = claim.status if claim else ""
         if segment.at_fault or segment.kinds:
             mark = "fault"
-        title = ", ".join(dict.fromkeys((*([claim.status] if claim else []), *segment.kinds)))
+        names = tuple(dict.fromkeys((*([claim.status] if claim else []), *segment.kinds)))
         number = None if segment.claim is None else segment.claim + 1
-        yield AnswerPart(segment.text, mark, number, title.replace("_", " "))
+        yield AnswerPart(segment.text, mark, number, names)

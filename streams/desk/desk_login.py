@@ -1,6 +1,7 @@
 """The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for them."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any, Final
 
 import structlog
@@ -10,7 +11,13 @@ from aiohttp.typedefs import Handler
 from streams.desk.access import ROUTES, claim_values, role_from, route_of
 from streams.desk.desk import Desk, ReviewerSession
 from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
-from streams.desk.page_templates import PageTemplates
+from streams.desk.page_templates import (
+    LANGUAGE,
+    LANGUAGES,
+    PageTemplates,
+    accepted_languages,
+    choose_language,
+)
 from streams.desk.rate_limit import RateLimit
 from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, is_same, reviewer_name
 from streams.settings import DeskRole, DeskSettings
@@ -20,6 +27,15 @@ log = structlog.get_logger(__name__)
 
 SESSION: Final = web.RequestKey("session", ReviewerSession)
 _LOGIN_COOKIE: Final = "truthgate_desk_login"
+_LANGUAGE_COOKIE: Final = "truthgate_language"
+_LANGUAGE_SECONDS: Final = 365 * 86_400
+#: Texts of errors that the server finds by itself.
+ERROR_TEXTS: Final[Mapping[int, str]] = {
+    404: "There is no such page.",
+    405: "This page cannot be opened in this way.",
+    413: "This is larger than the desk accepts.",
+}
+_KEPT: Final = frozenset({"Allow", "Retry-After"})
 #: So long a person may take at the issuer.
 _LOGIN_SECONDS: Final = 600
 _WRONG_TOKEN_SECONDS: Final = 1.0
@@ -55,7 +71,7 @@ class DeskLogin:
 
     def add_to(self, pages: web.Application) -> None:
         """Add the routes, and the guard of all routes."""
-        pages.middlewares.append(self._guard)
+        pages.middlewares.extend((self._in_language, self._guard))
         pages.router.add_post("/logout", self._log_out)
         if self._oidc:
             pages.router.add_get("/login", self._show_login)
@@ -70,20 +86,40 @@ class DeskLogin:
         form = await request.post()
         token = form.get("form_token", "")
         if not isinstance(token, str) or not self._sessions.is_form_token(request[SESSION], token):
-            raise web.HTTPForbidden(text="the form is not of this session\n")
+            raise web.HTTPForbidden(text="This form is not of this session.")
         return form
+
+    def is_over(self, session: ReviewerSession) -> bool:
+        """Return whether a session was ended since its request began."""
+        return self._sessions.is_over(session)
 
     def form_token(self, session: ReviewerSession) -> str:
         """Return what every form of a session carries."""
         return self._sessions.form_token(session)
 
     @web.middleware
+    async def _in_language(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Choose the language: the one that the address names, which is kept, or that of the browser."""
+        named = request.query.get("language", "")
+        accepted = accepted_languages(request.headers.get("Accept-Language", ""))
+        request[LANGUAGE] = choose_language(named, self.cookie(request, _LANGUAGE_COOKIE), *accepted)
+        try:
+            response = await handler(request)
+        except web.HTTPError as error:
+            text = ERROR_TEXTS.get(error.status, error.text)
+            response = self._templates.render(request, "error.html", error.status, text=text)
+            response.headers.update({name: error.headers[name] for name in _KEPT & error.headers.keys()})
+        if named in LANGUAGES:
+            self.set_cookie(request, response, _LANGUAGE_COOKIE, named, _LANGUAGE_SECONDS)
+        return response
+
+    @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not self._is_addressed(request):
-            raise web.HTTPForbidden(text="unknown host\n")
+            raise web.HTTPForbidden(text="The desk has another address.")
         # Browsers say where a request comes from; another site's is refused, whatever it carries.
         if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            raise web.HTTPForbidden(text="a form of another site\n")
+            raise web.HTTPForbidden(text="This form is of another site.")
         if request.match_info.http_exception:
             raise request.match_info.http_exception
         route = route_of(request)
@@ -95,7 +131,7 @@ class DeskLogin:
         session, cookie = self._session(request)
         if session.role not in roles:
             log.warning("desk_forbidden", reviewer=session.reviewer, role=session.role, route=route)
-            raise web.HTTPForbidden(text=f"not for the role {session.role}\n")
+            raise web.HTTPForbidden(text="Your role does not include this.")
         if route in _DECISIONS:
             self._limit(self._decisions, route, session.reviewer)
         request[SESSION] = session
@@ -109,16 +145,18 @@ class DeskLogin:
         session = self._sessions.read(self.cookie(request, COOKIE))
         if self._settings.user_header is None:
             if session is None:
+                if "HX-Request" in request.headers:  # a script would follow to the login in vain
+                    raise web.HTTPUnauthorized(text="You are logged out.")
                 raise web.HTTPSeeOther("/login")
             return session, None
         name = reviewer_name(_header(request, self._settings.user_header))
         if name is None:
-            raise web.HTTPForbidden(text="the proxy names no reviewer\n")
+            raise web.HTTPForbidden(text="The proxy names no reviewer.")
         header = self._settings.role_header
         role = self._role(_header(request, header).split(",")) if header else DeskRole.REVIEWER
         if role is None:
             log.warning("desk_login_refused", address=self._address(request), reason="no role")
-            raise web.HTTPForbidden(text="you have no role at this desk\n")
+            raise web.HTTPForbidden(text="You have no role at this desk.")
         if session and (session.reviewer, session.role) == (name, role):
             return session, None
         return self._start(request, name, role)
@@ -145,16 +183,23 @@ class DeskLogin:
         if seconds := limit.take(key):
             log.warning("desk_rate_limited", route=route, key=key)
             raise web.HTTPTooManyRequests(
-                text=f"too many requests; try again in {seconds} s\n", headers={"Retry-After": str(seconds)}
+                text="Too many requests; try again in a minute.", headers={"Retry-After": str(seconds)}
             )
 
-    async def _show_login(self, _: web.Request) -> web.Response:
-        return self._login_page(None)
+    async def _show_login(self, request: web.Request) -> web.Response:
+        return self._login_page(request, None)
 
-    def _login_page(self, problem: str | None, status: int = 200) -> web.Response:
-        needs_token = bool(self._settings.tokens)
+    def _login_page(
+        self, request: web.Request, problem: str | None, status: int = 200, refusal: OidcRefusal | None = None
+    ) -> web.Response:
         return self._templates.render(
-            "login.html", status, needs_token=needs_token, by_issuer=self._oidc is not None, problem=problem
+            request,
+            "login.html",
+            status,
+            needs_token=bool(self._settings.tokens),
+            by_issuer=self._oidc is not None,
+            problem=problem,
+            refusal=refusal,
         )
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
@@ -164,10 +209,10 @@ class DeskLogin:
         if role is None:
             log.warning("desk_login_refused", address=self._address(request), reason="wrong token")
             await asyncio.sleep(_WRONG_TOKEN_SECONDS)
-            return self._login_page("Wrong token.", 403)
+            return self._login_page(request, "Wrong token.", 403)
         reviewer = reviewer_name(name if isinstance(name, str) else "")
         if reviewer is None:
-            return self._login_page("Enter a name of at most 256 characters.", 400)
+            return self._login_page(request, "Enter a name of at most 256 characters.", 400)
         response = web.Response(status=303, headers={"Location": "/"})
         self.set_cookie(request, response, COOKIE, self._start(request, reviewer, role)[1])
         return response
@@ -184,7 +229,7 @@ class DeskLogin:
         try:
             address, attempt = await self._oidc.begin()
         except OidcRefusal as refusal:
-            return self._refused(request, str(refusal))
+            return self._refused(request, refusal)
         response = web.Response(status=303, headers={"Location": address})
         sealed = self._sessions.seal("login", attempt.state, attempt.nonce, attempt.code_verifier)
         # Lax: the browser comes back from another site. The session's own cookie stays strict.
@@ -196,27 +241,27 @@ class DeskLogin:
         cookie = self.cookie(request, _LOGIN_COOKIE)
         values = self._sessions.unseal("login", cookie, _LOGIN_SECONDS)
         if values is None:
-            return self._refused(request, "this login was not started here, or too long ago")
+            return self._refused(request, OidcRefusal("this login was not started here, or too long ago"))
         try:
             claims = await self._oidc.finish(LoginAttempt(*values), request.query)
         except OidcRefusal as refusal:
-            return self._refused(request, str(refusal))
+            return self._refused(request, refusal)
         oidc = self._settings.oidc
         name = reviewer_name(next(iter(claim_values(claims, oidc.name_claim)), ""))
         role = self._role(claim_values(claims, oidc.role_claim)) if oidc.role_claim else DeskRole.REVIEWER
         if name is None:
-            return self._refused(request, f"the issuer names no reviewer in {oidc.name_claim}")
+            return self._refused(request, OidcRefusal("the issuer names no reviewer", oidc.name_claim))
         if role is None:
-            return self._refused(request, "you have no role at this desk")
+            return self._refused(request, OidcRefusal("you have no role at this desk"))
         # A redirect would still come from the issuer's site, and browsers would leave out a strict cookie.
-        response = self._templates.render("logged_in.html")
+        response = self._templates.render(request, "logged_in.html")
         self.set_cookie(request, response, COOKIE, self._start(request, name, role)[1])
         self._delete_cookie(request, response, _LOGIN_COOKIE)
         return response
 
-    def _refused(self, request: web.Request, reason: str) -> web.Response:
-        log.warning("desk_login_refused", address=self._address(request), reason=reason)
-        response = self._login_page(f"The login failed: {reason}.", 403)
+    def _refused(self, request: web.Request, refusal: OidcRefusal) -> web.Response:
+        log.warning("desk_login_refused", address=self._address(request), reason=str(refusal))
+        response = self._login_page(request, None, 403, refusal)
         self._delete_cookie(request, response, _LOGIN_COOKIE)
         return response
 
@@ -228,7 +273,8 @@ class DeskLogin:
         await asyncio.to_thread(self._desk.leave, session)
         self._desk.changes.notify()
         if self._oidc:
-            response = self._templates.render("logged_out.html", issuer=await self._oidc.logout_address())
+            address = await self._oidc.logout_address()
+            response = self._templates.render(request, "logged_out.html", issuer=address)
         else:
             response = web.Response(status=303, headers={"Location": "/login"})
         self._delete_cookie(request, response, COOKIE)

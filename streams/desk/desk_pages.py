@@ -1,7 +1,7 @@
-"""The pages of the desk: forms that work without a script, and one small script for keys and news."""
+"""The pages of the desk: forms that work without a script, one for keys, and htmx for news."""
 
 import asyncio
-import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -38,34 +38,41 @@ _MAX_BLOCKED: Final = 100
 _MAX_DECISIONS: Final = 5
 _MAX_FILTER_LENGTH: Final = 256
 _NEWS_SECONDS: Final = 15.0
+#: The browser opens the next stream by itself, and who it is from is looked at again.
+_MAX_STREAM_SECONDS: Final = 600.0
 #: While a long history is read there would be news for every batch.
 _NEWS_INTERVAL_SECONDS: Final = 0.1
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
+        "require-trusted-types-for 'script'; trusted-types htmx"
     ),
     "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+#: One script: htmx begins as soon as it is there, and must find what extends it.
 _ASSETS: Final = {
-    "/desk.css": ("streams.desk", "text/css"),
-    "/desk.js": ("streams.desk", "text/javascript"),
-    "/icon.svg": ("streams.web", "image/svg+xml"),
+    "/desk.css": ("streams.desk", ("desk.css",), "text/css"),
+    "/desk.js": ("streams.desk", ("htmx.min.js", "hx-sse.min.js", "desk.js"), "text/javascript"),
+    "/icon.svg": ("streams.web", ("icon.svg",), "image/svg+xml"),
 }
 _OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT, "rate": NONE}
 _LABELS: Final = {"t": "TRUE", "f": "FALSE", "g": "NOT_GIVEN"}
 _FILTER_COOKIE: Final = "truthgate_filter"
-_FILTERS: Final = tuple(each.name for each in fields(HeldFilter))
+FILTERS: Final = tuple(each.name for each in fields(HeldFilter))
 _TOO_LATE: Final = "late"
-_NOTICES: Final[Mapping[str, str]] = {
+_LEFT: Final = "left"
+_OVER: Final = "over"
+NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.GONE: "This answer is decided already, or its time limit has passed.",
     DecisionRefusal.TAKEN: "Another reviewer has this answer.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
     DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
     DecisionRefusal.NOT_READY: "The desk is still reading its topics.",
     _TOO_LATE: "It was too late to undo this decision.",
+    _LEFT: "Somebody else decides about this answer, or its time limit has passed. Press n for the next one.",
+    _OVER: "You are logged out.",
 }
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -89,8 +96,8 @@ class DeskPages:
         """Add the routes, and what guards them."""
         self._login.add_to(pages)
         pages.on_response_prepare.append(_protect)
-        for path, (package, content_type) in _ASSETS.items():
-            body = (files(package) / "assets" / path[1:]).read_bytes()
+        for path, (package, names, content_type) in _ASSETS.items():
+            body = b"\n".join((files(package) / "assets" / name).read_bytes() for name in names)
             pages.router.add_get(path, _asset(body, content_type))
         pages.router.add_get("/", self._show_answer)
         pages.router.add_get("/blocked", self._show_blocked)
@@ -128,7 +135,7 @@ class DeskPages:
             deadline=self._desk.deadline(verdict) if verdict else None,
             labels=_LABELS,
             kinds=KINDS,
-            notice=_NOTICES.get(notice or ""),
+            notice=NOTICES.get(notice or ""),
         )
 
     async def _show_blocked(self, request: web.Request) -> web.StreamResponse:
@@ -143,7 +150,7 @@ class DeskPages:
     async def _filter(self, request: web.Request) -> web.StreamResponse:
         """Keep the filter in a cookie, and give the answer on the screen back if it is not of it."""
         form = await self._login.form(request)
-        chosen = {each: text for each in _FILTERS if (text := _text(form, each)[:_MAX_FILTER_LENGTH])}
+        chosen = {each: text for each in FILTERS if (text := _text(form, each)[:_MAX_FILTER_LENGTH])}
         await asyncio.to_thread(self._desk.release, request[SESSION])
         response = self._changed()
         self._login.set_cookie(request, response, _FILTER_COOKIE, urlencode(chosen))
@@ -151,7 +158,7 @@ class DeskPages:
 
     def _wanted(self, request: web.Request) -> HeldFilter:
         chosen = dict(parse_qsl(self._login.cookie(request, _FILTER_COOKIE)))
-        return HeldFilter(**{each: chosen.get(each, "") for each in _FILTERS})
+        return HeldFilter(**{each: chosen.get(each, "") for each in FILTERS})
 
     async def _decide(self, request: web.Request) -> web.StreamResponse:
         form = await self._login.form(request)
@@ -161,7 +168,7 @@ class DeskPages:
             log.info("review_skipped", verdict_id=verdict_id, reviewer=request[SESSION].reviewer)
             return self._changed()
         if action not in _OUTCOMES:
-            raise web.HTTPBadRequest(text="unknown action\n")
+            raise web.HTTPBadRequest(text="This form has no such action.")
         rating, label = _text(form, "rating"), _text(form, "label")
         choice = Choice(
             _OUTCOMES[action],
@@ -182,56 +189,64 @@ class DeskPages:
         return self._changed(None if verdict_id else _TOO_LATE)
 
     async def _tell_news(self, request: web.Request) -> web.StreamResponse:
-        """Stream the counts, and whether the answer on the screen is still this session's."""
-        session, shown, wanted = request[SESSION], request.query.get("answer"), self._wanted(request)
+        """Stream the parts of the page that change, rendered; the event ``free``: an answer is there."""
         stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await stream.prepare(request)
+        end, told = time.monotonic() + _MAX_STREAM_SECONDS, b""
         with suppress(ConnectionError):  # the page was closed
-            while True:
+            while time.monotonic() < end:
                 changed = self._desk.changes.next
-                news = await asyncio.to_thread(self._news, session, shown, wanted)
-                await stream.write(f"data: {json.dumps(news)}\n\n".encode())
+                news = await self._news(request)
+                # A comment shows whether the page is still there.
+                await stream.write(news if news != told else b":\n\n")
+                if self._login.is_over(request[SESSION]):
+                    break
+                told = news
                 await asyncio.sleep(_NEWS_INTERVAL_SECONDS)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), _NEWS_SECONDS)
         return stream
 
-    def _news(self, session: ReviewerSession, shown: str | None, wanted: HeldFilter) -> dict[str, object]:
-        counts = self._desk.counts()
-        return {
-            "waiting": counts.waiting,
-            "blocked": counts.blocked,
-            "unpublished": counts.unpublished,
-            "problem": self._desk.problem,
-            "free": shown is None and self._desk.has_next(session, wanted),
-            "open": shown is not None and self._desk.is_open(shown, session),
-            "decisions": [[each.review_id, each.status] for each in self._desk.decisions_of(session)][
-                :_MAX_DECISIONS
-            ],
-        }
+    async def _news(self, request: web.Request) -> bytes:
+        session, shown = request[SESSION], request.query.get("answer")
+        if self._login.is_over(session):
+            body = self._templates.body(request, "news.html", over=True, notice=NOTICES[_OVER])
+            return _event(body) + _event(b"", "over")
+        if shown is None:
+            is_free = await asyncio.to_thread(self._desk.has_next, session, self._wanted(request))
+            notice = None
+        else:
+            is_free = False
+            is_open = await asyncio.to_thread(self._desk.is_open, shown, session)
+            notice = None if is_open else NOTICES[_LEFT]
+        values = await self._values(request)
+        body = self._templates.body(request, "news.html", **values, over=False, notice=notice)
+        return _event(body) + (_event(b"", "free") if is_free else b"")
 
     def _changed(self, notice: str | None = None) -> web.Response:
         self._desk.changes.notify()
         return _redirect(notice)
 
     async def _session_page(self, request: web.Request, template: str, **values: Any) -> web.Response:
+        return self._templates.render(request, template, **await self._values(request), **values)
+
+    async def _values(self, request: web.Request) -> dict[str, Any]:
+        """Return what every page of a session shows."""
         session = request[SESSION]
         counts, decisions = await asyncio.to_thread(
             lambda: (self._desk.counts(), self._desk.decisions_of(session))
         )
-        return self._templates.render(
-            template,
-            session=session,
-            form_token=self._login.form_token(session),
-            counts=counts,
-            decisions=decisions[:_MAX_DECISIONS],
-            problem=self._desk.problem,
-            caught_up=self._desk.caught_up,
-            wanted=asdict(self._wanted(request)),
-            may_decide=may_decide(session.role),
-            can_log_out=self._login.can_log_out,
-            **values,
-        )
+        return {
+            "session": session,
+            "form_token": self._login.form_token(session),
+            "counts": counts,
+            "decisions": decisions[:_MAX_DECISIONS],
+            "problem": self._desk.problem,
+            "caught_up": self._desk.caught_up,
+            "wanted": asdict(self._wanted(request)),
+            "may_decide": may_decide(session.role),
+            "can_log_out": self._login.can_log_out,
+        }
 
 
 def _text(form: Any, name: str) -> str:
@@ -242,6 +257,12 @@ def _text(form: Any, name: str) -> str:
 def _log_viewed(session: ReviewerSession, verdicts: list[Verdict]) -> None:
     if verdict_ids := [each.verdict_id for each in verdicts]:
         log.info("desk_viewed", reviewer=session.reviewer, role=session.role, verdict_ids=verdict_ids)
+
+
+def _event(data: bytes, name: str = "") -> bytes:
+    """Return a server-sent event; without a name htmx takes it for parts of the page."""
+    lines = [b"event: " + name.encode()] if name else []
+    return b"".join(line + b"\n" for line in [*lines, *(b"data: " + each for each in data.splitlines()), b""])
 
 
 def _redirect(notice: str | None = None) -> web.Response:

@@ -40,7 +40,17 @@ _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class OidcRefusal(Exception):
-    """A login failed; the message says why, without anything secret."""
+    """A login failed; the message says why, without anything secret.
+
+    Args:
+        text: why, as the catalogues have it.
+        detail: what differs from case to case, not translated.
+    """
+
+    def __init__(self, text: str, detail: str | None = None) -> None:
+        super().__init__(f"{text} ({detail})" if detail else text)
+        self.text = text
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +121,11 @@ class OidcClient:
         except (TimeoutError, httpx2.TimeoutException) as error:
             raise OidcRefusal("the issuer does not answer in time") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise OidcRefusal(f"the issuer cannot be reached ({type(error).__name__})") from error
+            raise OidcRefusal("the issuer cannot be reached", type(error).__name__) from error
         except (AuthlibBaseError, JoseError) as error:
-            raise OidcRefusal(f"the issuer's answer is refused ({error.error})") from error
+            raise OidcRefusal("the issuer's answer is refused", error.error) from error
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise OidcRefusal(f"the issuer's answer cannot be read ({type(error).__name__})") from error
+            raise OidcRefusal("the issuer's answer cannot be read", type(error).__name__) from error
 
     async def _endpoints(self) -> dict[str, Any]:
         address = get_well_known_url(self._issuer, external=True)

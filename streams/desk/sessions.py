@@ -78,6 +78,10 @@ class Sessions:
         self._ended = {key: at for key, at in self._ended.items() if now - at < SESSION_SECONDS}
         self._ended[session.id] = now
 
+    def is_over(self, session: ReviewerSession) -> bool:
+        """Return whether a session was ended."""
+        return session.id in self._ended
+
     def seal(self, purpose: str, *values: str) -> str:
         """Return a cookie of texts that only this desk can make, with the time."""
         encoded = (base64.urlsafe_b64encode(value.encode()).decode().rstrip("=") for value in values)

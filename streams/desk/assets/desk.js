@@ -1,8 +1,5 @@
-// Keys and news. Everything works without this script: it presses buttons that are on the page.
-"use strict";
+// Keys, and what htmx may do. Everything works without this script: it presses buttons that are on the page.
 const byId = (id) => document.getElementById(id);
-const { answer, waits } = document.body.dataset;
-const LABELS = { undoable: "can be undone", publishing: "waiting for Kafka", acknowledged: "published", superseded: "does not count, another decision came first", done: "done" };
 const marking = byId("marking");
 const chosen = getSelection();
 let left = false;
@@ -65,24 +62,8 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", () => { left = false; });
 
-const news = new EventSource(answer ? `/news?answer=${encodeURIComponent(answer)}` : "/news");
-news.onmessage = ({ data }) => {
-  const now = JSON.parse(data);
-  byId("waiting").textContent = now.waiting;
-  byId("blocked").textContent = now.blocked;
-  byId("problem").hidden = !now.problem;
-  byId("problem-text").textContent = now.problem ?? "";
-  const known = new Map(now.decisions);
-  for (const item of document.querySelectorAll("[data-review]")) {
-    const status = known.get(item.dataset.review) ?? "done";
-    item.dataset.status = status;
-    item.querySelector(".status").textContent = LABELS[status];
-    if (status !== "undoable") item.querySelector("form")?.remove();
-  }
-  if (left) return;
-  if (waits && now.free) location.replace("/");
-  if (answer && !now.open) {
-    byId("notice").textContent = "Somebody else decides about this answer, or its time limit has passed. Press n for the next one.";
-    byId("notice").hidden = false;
-  }
-};
+// What the desk sends becomes part of the page; nothing that it sends is run.
+const refuse = () => { throw new Error("no text is run as a script"); };
+const policy = globalThis.trustedTypes?.createPolicy("htmx", { createHTML: (text) => text });
+htmx.registerExtension("trusted", { init: (api) => api.initSecurity(policy, refuse, refuse) });
+document.addEventListener("free", () => { if (byId("empty") && !left) location.replace("/"); });

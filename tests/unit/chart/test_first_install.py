@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import kubernetes_validate
 import pytest
@@ -128,6 +129,8 @@ def test_wheel_and_chart_are_files_and_the_chart_renders_from_its_own(installed:
     (wheel,) = installed.folder.glob("dist/*.whl")
     (chart,) = installed.folder.glob("dist/*.tgz")
     assert wheel.name == "truthgate-0.1.0-py3-none-any.whl"
+    with ZipFile(wheel) as content:
+        assert "streams/desk/locale/nl/LC_MESSAGES/desk.mo" in content.namelist()
     again = FirstInstall(installed.folder)
     again.step(f"helm install support {chart} --namespace chatbot --values values.yaml --wait --timeout 1m")
     assert again.release == installed.release

@@ -97,9 +97,9 @@ async def test_names_and_secrets_stay_out_of_the_address_and_tokens_out_of_cooki
     [
         ({"realm": {"roles": ["staff"]}}, "you have no role at this desk"),
         ({"realm": None}, "you have no role at this desk"),
-        ({"preferred_username": None}, "the issuer names no reviewer in preferred_username"),
-        ({"preferred_username": "a\u202eb"}, "the issuer names no reviewer in preferred_username"),
-        ({"preferred_username": 5}, "the issuer names no reviewer in preferred_username"),
+        ({"preferred_username": None}, "the issuer names no reviewer (preferred_username)"),
+        ({"preferred_username": "a\u202eb"}, "the issuer names no reviewer (preferred_username)"),
+        ({"preferred_username": 5}, "the issuer names no reviewer (preferred_username)"),
     ],
 )
 async def test_who_has_no_name_or_no_role_is_refused(

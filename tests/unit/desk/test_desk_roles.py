@@ -96,6 +96,12 @@ async def test_a_token_gives_its_role(tmp_path: Path, role: DeskRole) -> None:
         assert (await browser.post("/login", data={"name": "\u202e", "token": token})).status_code == 400
 
 
+def heading(answer: httpx2.Response) -> str:
+    found = re.search(r"<h1>(.*)</h1>", answer.text)
+    assert found, answer.text
+    return found[1]
+
+
 PROXY = {"user_header": "X-User", "role_header": "X-Groups", "roles": {"heads": "lead", "audit": "auditor"}}
 
 
@@ -106,17 +112,17 @@ async def test_a_proxy_names_person_and_roles(tmp_path: Path) -> None:
             async with served.client() as browser:
                 answer = await browser.get("/", headers=list(headers))
                 cookie = served.sessions.read(browser.cookies.get(COOKIE, ""))
-            return cookie.role if cookie else f"{answer.status_code} {answer.text.strip()}"
+            return cookie.role if cookie else f"{answer.status_code} {heading(answer)}"
 
         kim, audit = ("X-User", "Kim"), ("X-Groups", "staff, audit")
         assert await role(kim, audit) == "auditor"
         assert await role(kim, ("X-Groups", "audit,heads")) == "lead"
-        assert await role(kim, ("X-Groups", "staff")) == "403 you have no role at this desk"
-        assert await role(kim) == "403 you have no role at this desk"
-        assert await role(audit) == "403 the proxy names no reviewer"
+        assert await role(kim, ("X-Groups", "staff")) == "403 You have no role at this desk."
+        assert await role(kim) == "403 You have no role at this desk."
+        assert await role(audit) == "403 The proxy names no reviewer."
         # The first of two headers may be the client's own.
-        assert await role(("X-User", "Boss"), kim, audit) == "403 the proxy names no reviewer"
-        assert await role(kim, ("X-Groups", "heads"), audit) == "403 you have no role at this desk"
+        assert await role(("X-User", "Boss"), kim, audit) == "403 The proxy names no reviewer."
+        assert await role(kim, ("X-Groups", "heads"), audit) == "403 You have no role at this desk."
         async with served.client(X_User="Kim", X_Groups="heads") as browser:
             assert (await browser.get("/")).status_code == 200
             assert (await browser.get("/login")).status_code == 404
