@@ -69,6 +69,7 @@ async def test_a_reviewer_switches_the_language_and_the_browser_keeps_it(tmp_pat
     ):
         page = (await kim.get("/?answer=v-1")).text
         assert '<html lang="nl">' in page
+        assert '<div role="status" id="problem"></div>' in re.sub(r">\s+<", "><", page)
         assert "De score ligt onder de drempel voor blokkeren." in page
         assert '<p class="text card" lang="en">Question 1?</p>' in page
         assert (await kim.get("/?language=en")).text.count('<html lang="en">') == 1
