@@ -119,7 +119,8 @@ class DeskSettings(SettingsSection):
     public_url: HttpUrl | None = Field(
         None,
         description="address at which browsers reach the desk, e.g. https://desk.example.com; required with "
-        "oidc.issuer, which sends people back there; with https, cookies are only sent over TLS",
+        "oidc.issuer, which sends people back there; with https, cookies are only sent over TLS; a worker's "
+        "page links to it",
     )
     login_attempts_per_minute: int = Field(
         10, ge=1, le=10_000, description="from one address; who logs in clears them"

@@ -115,6 +115,7 @@ class PageApi:
         return LivePage(
             now=round(self._clock() * 1000),
             version=self._version,
+            desk=self._settings.desk.public_url,
             source=data.source,
             worker=self._health.unready_reason,
             sending=sending.sending_status(self._settings.policy, self._pause_state),

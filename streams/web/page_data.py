@@ -132,11 +132,13 @@ class LivePage:
     """Everything on the page except the last answers, which it requests when ``answers`` changes.
 
     ``worker`` says what the worker itself waits for or suffers from, or None; ``sending`` what it does not
-    send. ``end`` is the end of the newest window, None where there is none yet.
+    send. ``end`` is the end of the newest window, None where there is none yet. ``desk`` is the review
+    desk's address, if it is set.
     """
 
     now: int
     version: str
+    desk: str | None
     source: SourceStatus
     worker: str | None
     sending: SendingStatus

@@ -37,7 +37,7 @@ async def mark_wrong_words(page: Page) -> None:
     await page.keyboard.press("Escape")
 
 
-async def test_three_answers_are_decided_by_keyboard_alone(
+async def test_ten_answers_are_decided_by_keyboard_alone(
     topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
 ) -> None:
     answer = f"Click Save. It costs 50 euro. It is blue. {HOSTILE}"
@@ -60,8 +60,8 @@ async def test_three_answers_are_decided_by_keyboard_alone(
             await expect(page.locator("mark.not_found")).to_contain_text("It is blue.")
             await expect(page.locator("#claim-2 blockquote")).to_contain_text("It costs 40 euro.")
             await expect(page.locator(".answer")).to_contain_text("⟨U+202E⟩")
-            await publish(settings, [held(2), held(3)])
-            await expect(page.locator("#waiting")).to_have_text("3")
+            await publish(settings, [held(number) for number in range(2, 11)])
+            await expect(page.locator("#waiting")).to_have_text("10")
             await page.screenshot(path=tmp_path / "desk.png", full_page=True)
 
             await mark_wrong_words(page)
@@ -80,10 +80,13 @@ async def test_three_answers_are_decided_by_keyboard_alone(
             await page.keyboard.press("Control+A")
             await page.keyboard.type("Corrected: s, r and n are letters.")
             await page.keyboard.press("Control+Enter")
+            for number in range(4, 11):
+                await expect(page.locator(".answer")).to_have_text(f"Answer {number}.")
+                await page.keyboard.press("s")
             await expect(page.locator(".empty")).to_have_text("No answer waits.")
             await expect(page.locator(".decisions")).to_contain_text("can be undone")
             async with asyncio.timeout(20):
-                while len(found := await reviews(settings)) < 3:  # noqa: ASYNC110 - another process publishes
+                while len(found := await reviews(settings)) < 10:  # noqa: ASYNC110 - another process publishes
                     await asyncio.sleep(0.1)
             await expect(page.locator("[data-status=undoable], [data-status=publishing]")).to_have_count(0)
             assert await page.title() != "owned"
@@ -97,4 +100,5 @@ async def test_three_answers_are_decided_by_keyboard_alone(
         "v-1": ("reject", 2, None),
         "v-2": ("send", None, "Answer 2."),
         "v-3": ("send_edited", None, "Corrected: s, r and n are letters."),
+        **{f"v-{number}": ("send", None, f"Answer {number}.") for number in range(4, 11)},
     }

@@ -47,7 +47,8 @@ async def counted(settings: Settings) -> Settings:
 @pytest.fixture
 def workers(counted: Settings, tmp_path: Path) -> Iterator[tuple[Worker, Worker]]:
     """Give two workers of one deployment: the first shows texts, the second does not."""
-    showing = Worker(changed(counted, web={"texts": True}), tmp_path, "showing")
+    own = {"web": {"texts": True}, "desk": {"public_url": "https://desk.example.com/"}}
+    showing = Worker(changed(counted, **own), tmp_path, "showing")
     with showing, Worker(counted, tmp_path, "silent") as silent:
         showing.wait_ready()
         silent.wait_ready()
@@ -320,6 +321,7 @@ async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts
     await publish_claims(counted, 50)
     async with opened(browser, showing.address) as watched:
         page = watched.page
+        await expect(page.locator("#desk")).to_have_attribute("href", "https://desk.example.com")
         await page.get_by_role("button", name="Explain a-50").click()
         told = page.get_by_role("dialog", name="a-50")
         await expect(told).to_contain_text("→ Look the marked name up in the product")
@@ -342,6 +344,8 @@ async def test_the_page_explains_a_verdict_as_the_command_does_and_without_texts
         assert await page.locator("dialog script, dialog img").count() == 0
         assert all(url.startswith(showing.address) for url in watched.requests)
     async with opened(browser, silent.address, "dark", 390) as dark:
+        await expect(dark.page.get_by_role("link", name="Metrics")).to_be_visible()
+        await expect(dark.page.locator("#desk")).to_be_hidden()
         await dark.page.get_by_role("button", name="Explain a-50").click()
         told = dark.page.get_by_role("dialog", name="a-50")
         await expect(told).to_contain_text("contradicted: number 26–43")

@@ -130,6 +130,8 @@ function drawControls() {
     select.replaceChildren(...known.map((code) => el("option", { value: code, selected: code === state.language }, code ? languageName(code) : "all")));
   }
   byId("version").textContent = `truthgate ${live.version}`;
+  byId("desk").hidden = !live.desk;
+  if (live.desk) byId("desk").href = live.desk;
 }
 
 /** The pauses by operators and by the settings; if they are not known, nothing is sent. */
