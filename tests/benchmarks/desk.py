@@ -98,8 +98,9 @@ async def _review(address: str, name: str, times: Times) -> None:
                 await asyncio.to_thread(reviewer.look)
                 if reviewer.shown is None:
                     async with waiting.stream("GET", "/news") as news:
-                        async for _ in news.aiter_lines():
-                            await asyncio.to_thread(reviewer.look)
+                        async for line in news.aiter_lines():
+                            if line == "event: free":
+                                await asyncio.to_thread(reviewer.look)
                             if reviewer.shown:
                                 break
                 while shown := reviewer.shown:
