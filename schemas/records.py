@@ -226,7 +226,8 @@ class Verdict:
     ``context_ids``. ``missing_context_ids`` are the first twenty documents that the answer names and that
     were not there. ``claims`` are those of the answer, in its order, so far as they fit; ``support``,
     ``contradiction`` and ``faithfulness``, in [0, 1], are of all of them, None where nothing was checked.
-    ``opinions`` are those of language models, in the order in which they were asked.
+    ``opinions`` are those of language models, in the order in which they were asked. ``known_answer_key`` is
+    equal for answers that are decided alike (:class:`KnownAnswer`).
     """
 
     verdict_id: Identifier
@@ -253,6 +254,7 @@ class Verdict:
     contradiction: FiniteFloat | None = None
     faithfulness: FiniteFloat | None = None
     opinions: tuple[VerdictOpinion, ...] = ()
+    known_answer_key: Identifier | None = None
     degraded: tuple[str, ...]
     policy_version: str
     scorer_version: str
@@ -376,4 +378,20 @@ class Pause:
     reason: ReasonText
 
 
-Record = ChatbotAnswer | KnowledgeDocument | Review | Verdict | RateWindow | RateAlert | Pause
+@dataclass(frozen=True, slots=True)
+class KnownAnswer:
+    """What persons decided about answers with the same key (topic ``known-answers``, compacted).
+
+    ``state`` is ``true``, ``untrue`` or ``ended``. ``verdict_id`` is None if a lead ended it, who is in
+    ``reviewers`` then.
+    """
+
+    key: Identifier
+    state: ShortText
+    verdict_id: Identifier | None
+    review_ids: Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    reviewers: Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    at: Timestamp
+
+
+Record = ChatbotAnswer | KnowledgeDocument | Review | Verdict | RateWindow | RateAlert | Pause | KnownAnswer

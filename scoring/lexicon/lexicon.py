@@ -122,6 +122,9 @@ class SendingWords:
     - ``greetings``: single words before the opener.
     - ``articles``: one of them begins the title of an action, or follows its verb ("Delete a draft").
 
+    ``references``: words of a question that is not understood without what was said before it
+    (:func:`scoring.scorer.standalone_question.is_standalone`).
+
     Courtesies, as whole sentences without punctuation (:class:`scoring.features.quotation.Courtesy`): a
     customer's ``thanks`` and the ``welcomes`` that return them, ``hellos`` and their ``replies``.
     """
@@ -130,6 +133,7 @@ class SendingWords:
     deeds: Mapping[str, str]
     greetings: frozenset[str]
     articles: frozenset[str]
+    references: frozenset[str]
     thanks: frozenset[str]
     welcomes: frozenset[str]
     hellos: frozenset[str]

@@ -44,6 +44,8 @@ _DECISION_BY_EFFECT = {
     RuleEffect.SEND: Decision.AUTO_SEND,
 }
 
+_DECISION_BY_KNOWN = {Reason.KNOWN_TRUE: Decision.AUTO_SEND, Reason.KNOWN_UNTRUE: Decision.BLOCKED}
+
 
 _CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in RULES_BY_KIND.values() if rule)})
 
@@ -75,6 +77,8 @@ class Policy:
     confidence of ``send_confidence``, or of ``block_confidence`` where it is that the answer is untrue, and
     if the judge read all documents. :func:`decide_with_opinion` combines it with the checks. ``declined`` is
     the decision for an answer that says that it has none, where a judge finds that right.
+
+    With ``known_answers`` a person's decision about the same answer comes before checks and opinions.
 
     With ``pause`` nothing is sent: what would have been is reviewed. Operators can pause running workers
     likewise, see :class:`~scoring.policy.thresholds.Pauses`.
@@ -111,6 +115,7 @@ class Policy:
     block_confidence: float = 0.9
     declined: Decision = Decision.REVIEW
     pause: bool = False
+    known_answers: bool = False
 
     def __post_init__(self) -> None:
         """Check the thresholds of every combination that an override can make."""
@@ -163,13 +168,18 @@ class Policy:
         return self.thresholds(scored_answer.message_type, scored_answer.language).is_settled(opinions)
 
     def decide(
-        self, scored_answer: ScoredAnswer, opinions: Sequence[Opinion] = (), pauses: Pauses = NO_PAUSES
+        self,
+        scored_answer: ScoredAnswer,
+        opinions: Sequence[Opinion] = (),
+        pauses: Pauses = NO_PAUSES,
+        known: Reason | None = None,
     ) -> PolicyDecision:
         """Return the decision and its reasons, the deciding one first.
 
         An answer is not sent if something could not be checked, and neither sent nor blocked if documents are
         missing, in another language or perhaps out of date. ``opinions``, in the order in which judges were
-        asked, count only where the answer is in doubt (:meth:`doubt`). Where sending is paused, by the policy
+        asked, count only where the answer is in doubt (:meth:`doubt`). ``known`` is ``known_true`` or
+        ``known_untrue`` if a person decided about the same answer before, which comes before all else. Where sending is paused, by the policy
         or by ``pauses``, the answer is reviewed, and the reason for sending comes second.
         """
         decision, reason = self._decide_by_checks(scored_answer)
@@ -185,6 +195,8 @@ class Policy:
                 may_be_sent=_may_be_sent(scored_answer),
             )
             reasons = (opinion_reason, reason)
+        if self.known_answers and known is not None:
+            decision, reasons = _DECISION_BY_KNOWN[known], (known, *reasons)
         if decision is Decision.AUTO_SEND and (
             pause := Reason.SENDING_PAUSED if thresholds.pause else pauses.reason(*subject)
         ):

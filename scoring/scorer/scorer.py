@@ -18,6 +18,7 @@ from scoring.quotation.quoted_document import quoted_document
 from scoring.scorer.classification import REFUSAL, find_refusal, message_type
 from scoring.scorer.preparation import BilingualExchange, ExchangePreparer, unparsed_texts
 from scoring.scorer.profile import get_profile
+from scoring.scorer.standalone_question import is_standalone
 from scoring.text.language_detection import LanguageDetector
 from scoring.text.parsing import LazyParse, ParseCache, Parser, PipelineError, parse_together
 from scoring.text.prepared_text import TextCache
@@ -261,6 +262,7 @@ class Scorer:
         if lexicon := self._lexicons.get(unscored.language or ""):
             quoted = quoted_document(exchange, lexicon, self._languages.detect)
             texts = replace(texts, original=replace(texts.original, quoted_document_id=quoted))
+            unscored = replace(unscored, is_standalone=is_standalone(texts.original.question))
         values = tuple(self._measure_features(texts, watch))
         score = self._profile.score(values, self._profile.rules)
         claims: tuple[CheckedClaim, ...] = ()

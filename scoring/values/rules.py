@@ -113,6 +113,14 @@ class Reason(Code):
         "pauses_unknown",
         "The answer would have been sent, but whether sending is paused could not be read.",
     )
+    KNOWN_TRUE = (
+        "known_true",
+        "A person sent the same answer to the same question, with the same documents, or labelled it true.",
+    )
+    KNOWN_UNTRUE = (
+        "known_untrue",
+        "A person rejected the same answer to the same question, with the same documents, or found it untrue.",
+    )
     JUDGED_TRUE = "judged_true", "A language model is confident that the documents say so."
     JUDGED_UNTRUE = "judged_untrue", "A language model is confident that the documents do not say so."
     JUDGED_PARTLY_UNTRUE = (

@@ -42,7 +42,8 @@ class ScoredAnswer:
     plain mean. ``degraded``: codes of what could not be checked. ``language``: an ISO 639-1 code, if known.
     ``claims``: in the order of the answer. ``support`` and ``contradiction``: how far the documents have what
     the answer says, and how strongly they contradict it, in [0, 1]. All three are empty for a profile that
-    does not check claims. ``cache_use`` and ``timings`` are telemetry and take no part in ``==``.
+    does not check claims. ``is_standalone``: the question means the same without the conversation before it,
+    so far as its words tell. ``cache_use`` and ``timings`` are telemetry and take no part in ``==``.
     """
 
     score: float | None
@@ -56,6 +57,7 @@ class ScoredAnswer:
     claims: tuple[CheckedClaim, ...] = ()
     support: float | None = None
     contradiction: float | None = None
+    is_standalone: bool = False
     profile: str = ""
     scorer_version: str = SCORER_VERSION
     cache_use: CacheUse = field(default=CacheUse(), compare=False)
