@@ -179,8 +179,9 @@ class Policy:
         An answer is not sent if something could not be checked, and neither sent nor blocked if documents are
         missing, in another language or perhaps out of date. ``opinions``, in the order in which judges were
         asked, count only where the answer is in doubt (:meth:`doubt`). ``known`` is ``known_true`` or
-        ``known_untrue`` if a person decided about the same answer before, which comes before all else. Where sending is paused, by the policy
-        or by ``pauses``, the answer is reviewed, and the reason for sending comes second.
+        ``known_untrue`` if a person decided about the same answer before, which comes before all else. Where
+        sending is paused, by the policy or by ``pauses``, the answer is reviewed, and the reason for sending
+        comes second.
         """
         decision, reason = self._decide_by_checks(scored_answer)
         reasons: tuple[str | Rule, ...] = (reason,)

@@ -119,7 +119,7 @@ class Reason(Code):
     )
     KNOWN_UNTRUE = (
         "known_untrue",
-        "A person rejected the same answer to the same question, with the same documents, or found it untrue.",
+        "A person rejected the same answer to the same question, with the same documents, or found it wrong.",
     )
     JUDGED_TRUE = "judged_true", "A language model is confident that the documents say so."
     JUDGED_UNTRUE = "judged_untrue", "A language model is confident that the documents do not say so."

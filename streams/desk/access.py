@@ -9,6 +9,7 @@ from streams.settings import DeskRole
 
 _ALL: Final = frozenset(DeskRole)
 _DECIDING: Final = frozenset({DeskRole.LEAD, DeskRole.REVIEWER})
+_LEADING: Final = frozenset({DeskRole.LEAD})
 
 #: Who may use a route; None: everybody, without a login. A route that is missing here is for nobody.
 ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
@@ -23,6 +24,8 @@ ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
     "GET /news": _ALL,
     "POST /decide": _DECIDING,
     "POST /undo": _DECIDING,
+    "GET /known-answers": _LEADING,
+    "POST /known-answers/end": _LEADING,
 }
 
 

@@ -102,6 +102,7 @@ class Desk:
     Attributes:
         caught_up: whether ``state`` had everything once; nothing is given out before.
         problem: why Kafka does not have or give everything now, or None.
+        known_answers: whether a decision counts for the same answer later.
         changes: notified by whoever changes something, in the event loop.
     """
 
@@ -114,6 +115,7 @@ class Desk:
     ) -> None:
         self.caught_up = False
         self.problem: str | None = None
+        self.known_answers = settings.policy.known_answers
         self.changes = Changes()
         self._state = state
         self._decisions = decisions

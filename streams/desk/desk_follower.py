@@ -10,7 +10,7 @@ import structlog
 from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError
 
-from schemas import Codec, DecodeError, RegistryUnreachable, Review, Verdict
+from schemas import Codec, DecodeError, KnownAnswer, RegistryUnreachable, Review, Verdict
 from streams.desk.desk import Desk
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -42,8 +42,13 @@ class DeskFollower:
         self._state = state
         self._desk = desk
         topics = Topics(kafka.topic_prefix)
-        self._topics = (topics.review, topics.blocked, topics.reviews)
-        self._reviews = topics.reviews
+        self._topics: tuple[str, ...] = (topics.review, topics.blocked, topics.reviews)
+        if state.known_answers:
+            self._topics += (topics.known_answers,)
+        self._kinds: dict[str, type[KnownAnswer | Review | Verdict]] = {
+            topics.reviews: Review,
+            topics.known_answers: KnownAnswer,
+        }
 
     async def run(self) -> None:
         """Follow until cancelled; every other failure than an outage of Kafka is raised."""
@@ -112,7 +117,7 @@ class DeskFollower:
         self._desk.settle()
 
     def _decode(self, record: ConsumerRecord) -> DeskRecord | None:
-        kind: type[Review | Verdict] = Review if record.topic == self._reviews else Verdict
+        kind = self._kinds.get(record.topic, Verdict)
         try:
             return DeskRecord(record.partition, record.offset, self._codec.decode(record.value, kind))
         except DecodeError as error:

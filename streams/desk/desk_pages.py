@@ -29,6 +29,7 @@ from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import HeldFilter
 from streams.desk.page_templates import PageTemplates
 from streams.desk.wrong_words import KINDS
+from streams.settings import DeskRole
 
 log = structlog.get_logger(__name__)
 
@@ -128,7 +129,7 @@ class DeskPages:
     ) -> web.Response:
         view = await asyncio.to_thread(view_answer, verdict) if verdict else None
         _log_viewed(request[SESSION], [verdict] if verdict else [])
-        return await self._session_page(
+        return await self.session_page(
             request,
             "answer.html",
             view=view,
@@ -141,11 +142,11 @@ class DeskPages:
     async def _show_blocked(self, request: web.Request) -> web.StreamResponse:
         verdicts = await asyncio.to_thread(self._desk.blocked, self._wanted(request), _MAX_BLOCKED)
         _log_viewed(request[SESSION], verdicts)
-        return await self._session_page(request, "blocked.html", verdicts=verdicts, notice=None)
+        return await self.session_page(request, "blocked.html", verdicts=verdicts, notice=None)
 
     async def _show_filter(self, request: web.Request) -> web.StreamResponse:
         choices = await asyncio.to_thread(self._desk.choices)
-        return await self._session_page(request, "filter.html", choices=choices, notice=None)
+        return await self.session_page(request, "filter.html", choices=choices, notice=None)
 
     async def _filter(self, request: web.Request) -> web.StreamResponse:
         """Keep the filter in a cookie, and give the answer on the screen back if it is not of it."""
@@ -227,7 +228,8 @@ class DeskPages:
         self._desk.changes.notify()
         return _redirect(notice)
 
-    async def _session_page(self, request: web.Request, template: str, **values: Any) -> web.Response:
+    async def session_page(self, request: web.Request, template: str, **values: Any) -> web.Response:
+        """Return a page of somebody who has logged in."""
         return self._templates.render(request, template, **await self._values(request), **values)
 
     async def _values(self, request: web.Request) -> dict[str, Any]:
@@ -246,6 +248,7 @@ class DeskPages:
             "wanted": asdict(self._wanted(request)),
             "may_decide": may_decide(session.role),
             "can_log_out": self._login.can_log_out,
+            "leads_known_answers": self._desk.known_answers and session.role is DeskRole.LEAD,
         }
 
 

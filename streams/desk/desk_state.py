@@ -10,7 +10,8 @@ from typing import Final
 
 from aiokafka import TopicPartition
 
-from schemas import Codec, Review, Verdict
+from schemas import Codec, KnownAnswer, Review, Verdict
+from streams.desk import judgements
 from streams.desk.decisions import desk_format
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
@@ -55,7 +56,7 @@ CREATE TABLE origins (
     reader TEXT NOT NULL
 ) STRICT;
 """
-_FORMAT: Final = desk_format(2, _SCHEMA)
+_FORMAT: Final = desk_format(3, _SCHEMA + judgements.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """
@@ -110,11 +111,11 @@ WITH RECURSIVE types(found) AS (
 
 @dataclass(frozen=True, slots=True)
 class DeskRecord:
-    """A verdict that is held or blocked, or a review, and its place in its topic."""
+    """A verdict that is held or blocked, a review or a known answer, and its place in its topic."""
 
     partition: int
     offset: int
-    value: Verdict | Review
+    value: Verdict | Review | KnownAnswer
 
 
 class DeskState:
@@ -125,9 +126,11 @@ class DeskState:
     Args:
         folder: has the file; the caller holds its lock.
         settings: section ``desk``: time limits, order and the key of tenants.
+        known_answers: whether reviews make answers known (``policy.known_answers``).
     """
 
-    def __init__(self, folder: Path, settings: DeskSettings) -> None:
+    def __init__(self, folder: Path, settings: DeskSettings, *, known_answers: bool = False) -> None:
+        self.known_answers = known_answers
         self._codec = Codec()
         self._tenant_key = settings.tenant_key or ""
         # What was read with another key lacks the tenants of this one.
@@ -164,7 +167,7 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            for table in ("held", "outcomes", "rated", "next_offsets", "origins"):
+            for table in ("held", "outcomes", "rated", "next_offsets", "origins", *judgements.TABLES):
                 writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
             for each in identities:
                 row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
@@ -179,8 +182,12 @@ class DeskState:
         """Store what records change, together with the next offsets, in one transaction."""
         with transaction(self._writer) as writer:
             for record in records:
+                if self.known_answers:
+                    judgements.apply_judgement(writer, record.value)
                 if isinstance(record.value, Verdict):
                     self._hold(writer, record, record.value)
+                elif isinstance(record.value, KnownAnswer):
+                    continue
                 elif record.value.is_final:
                     review = record.value
                     place = (record.partition, record.offset)
@@ -307,6 +314,14 @@ class DeskState:
         """Return how many verdicts have no final outcome, and no rating if they are blocked."""
         query = "SELECT count(*) FROM held WHERE list = ?"
         return int(self._reader.execute(query, (int(blocked),)).fetchone()[0])
+
+    def due_answers(self, most: int) -> list[KnownAnswer]:
+        """Return known answers that the topic does not have so."""
+        return judgements.due_answers(self._reader, most)
+
+    def listed_answers(self, wanted: str, most: int) -> list[judgements.ListedAnswer]:
+        """Return known answers, the latest first, or those of one key or verdict."""
+        return judgements.listed_answers(self._reader, wanted, most)
 
     def oldest(self) -> int | None:
         """Return since when the oldest answer waits, in milliseconds since 1970, or None."""

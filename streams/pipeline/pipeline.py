@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from opentelemetry.trace import Span
 
@@ -15,6 +15,7 @@ from schemas.records import ChatbotAnswer, Verdict
 from scoring.values.opinion import Opinion
 from scoring.values.rules import Reason
 from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
+from streams.known_answers.known_state import KnownAnswers
 from streams.llm.cascade import NO_OPINIONS, AskJudges
 from streams.observability.failures import (
     EXIT_UNREACHABLE,
@@ -69,12 +70,20 @@ class Deadline:
 #: Failures that are not the answer's: every other answer would meet them too.
 _INFRASTRUCTURE = (RegistryUnreachable, sqlite3.Error, OSError, MemoryError)
 
-#: The policy: a score and the opinions of the judges, in the order in which they were asked.
-Decide = Callable[[ScoredAnswer, Sequence[Opinion]], PolicyDecision]
 #: Stages without metrics and spans.
 _UNOBSERVED: Final = Stages()
 
 T = TypeVar("T")
+
+
+class Decide(Protocol):
+    """The policy."""
+
+    def __call__(
+        self, scored_answer: ScoredAnswer, opinions: Sequence[Opinion], *, known: Reason | None
+    ) -> PolicyDecision:
+        """Decide by a score, opinions in the order in which judges were asked, and what is known."""
+        ...
 
 
 def _ignore(scored_answer: ScoredAnswer) -> None:
@@ -95,6 +104,7 @@ class Pipeline:
         ask_judges: asks judges about answers in doubt; without it the checks alone decide.
         stages: records timings and spans.
         on_scored: called with every scored answer.
+        known_answers: what persons decided about the same answers; None if that does not count.
     """
 
     documents: DocumentLookup
@@ -106,6 +116,7 @@ class Pipeline:
     ask_judges: AskJudges | None = None
     stages: Stages = _UNOBSERVED
     on_scored: Callable[[ScoredAnswer], None] = _ignore
+    known_answers: KnownAnswers | None = None
 
     async def verdict(
         self, answer: ChatbotAnswer, deadline: Deadline, now: Callable[[], datetime]
@@ -123,15 +134,29 @@ class Pipeline:
             _set_attributes(span, attributes.context_attributes, context)
         with map_failures(Stage.SCORE):
             scored = await self._score(answer, context, deadline)
-            judged = NO_OPINIONS
+            key, judged = self._known_answer_key(answer, context, scored), NO_OPINIONS
             if self.ask_judges is not None:
                 exchange = make_exchange(answer, context.scoring_passages)
                 with self.stages.stage("judge") as span:
                     judged = await self.ask_judges(exchange, scored, deadline.for_service())
                     _set_attributes(span, attributes.opinion_attributes, judged)
                 scored = replace(scored, degraded=(*scored.degraded, *judged.degraded))
-            decided = self.decide(scored, judged.opinions)
-            return make_verdict(answer, scored, decided, context, now(), judged.priced_opinions)
+            known = self.known_answers.reason(key) if self.known_answers else None
+            decided = self.decide(scored, judged.opinions, known=known)
+            verdict = make_verdict(answer, scored, decided, context, now(), judged.priced_opinions)
+            return replace(verdict, known_answer_key=key)
+
+    def _known_answer_key(
+        self, answer: ChatbotAnswer, context: ResolvedContext, scored: ScoredAnswer
+    ) -> str | None:
+        """Return the key of an answer if a decision about it may count for another one.
+
+        So it is not if the conversation may give the question its meaning, or if something could not be
+        checked: the documents may be others then.
+        """
+        if self.known_answers is None or not scored.is_standalone or scored.degraded:
+            return None
+        return self.known_answers.key(answer, context.scoring_passages)
 
     async def _score(
         self, answer: ChatbotAnswer, context: ResolvedContext, deadline: Deadline

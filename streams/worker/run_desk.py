@@ -17,6 +17,8 @@ from streams.desk.desk_login import DeskLogin
 from streams.desk.desk_metrics import DeskMetrics
 from streams.desk.desk_pages import MAX_FORM_BYTES, DeskPages
 from streams.desk.desk_state import DeskState
+from streams.desk.known_answer_publishing import KnownAnswerPublishing
+from streams.desk.known_answers_page import KnownAnswersPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, session_key
@@ -85,13 +87,22 @@ async def _run(settings: Settings) -> None:
         pages = create_web_app(health, metrics.registry, max_request_bytes=MAX_FORM_BYTES)
         templates = PageTemplates()
         login = DeskLogin(desk, Sessions(key, settings.desk), settings.desk, templates)
-        DeskPages(desk, login, templates).add_to(pages)
+        desk_pages = DeskPages(desk, login, templates)
+        desk_pages.add_to(pages)
+        known_answers = KnownAnswerPublishing(desk, state, Topics(settings.kafka.topic_prefix).known_answers)
+        if desk.known_answers:
+            KnownAnswersPage(desk_pages, login, state, known_answers).add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
         log.info("desk_starts", port=port)
         codec = await _checked_codec(settings)
-        publishing = await stack.enter_async_context(_open_publishing(settings, desk, codec, metrics))
-        follower = DeskFollower(settings.kafka, codec, state, desk)
-        for work in (follower.run(), publishing.run()):
+        publisher = await stack.enter_async_context(_open_publisher(settings))
+        publishing = await stack.enter_async_context(
+            _open_publishing(settings, desk, codec, publisher, metrics)
+        )
+        works = [DeskFollower(settings.kafka, codec, state, desk).run(), publishing.run()]
+        if desk.known_answers:
+            works.append(known_answers.run(publisher))
+        for work in works:
             await stack.enter_async_context(_running(work, failed))
         health.add_impairment_check(lambda: f"Kafka: {desk.problem}" if desk.problem else None)
         health.set_waiting_for("the verdicts and reviews")
@@ -121,7 +132,7 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
     """Open what the desk stores; raises InvalidSettings, InfrastructureFailure."""
     folder = settings.desk.store
     with lock_directory(folder, "desk.lock", "desk.store"):
-        state = DeskState(folder, settings.desk)
+        state = DeskState(folder, settings.desk, known_answers=settings.policy.known_answers)
         try:
             decisions = DecisionStore(folder)
             try:
@@ -134,7 +145,7 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
 
 async def _checked_codec(settings: Settings) -> Codec:
     topics = Topics(settings.kafka.topic_prefix)
-    used = (topics.review, topics.blocked, topics.reviews, topics.schemas)
+    used = (topics.review, topics.blocked, topics.reviews, topics.schemas, topics.known_answers)
     checks = await check_topics(settings, any_partitions=True)
     refuse_wrong_topics([each for each in checks if each.spec.name in used])
     codec = create_codec(settings)
@@ -143,21 +154,25 @@ async def _checked_codec(settings: Settings) -> Codec:
 
 
 @asynccontextmanager
-async def _open_publishing(
-    settings: Settings, desk: Desk, codec: Codec, metrics: DeskMetrics
-) -> AsyncIterator[ReviewPublishing]:
-    """Open what publishes reviews; at the end, what could still be undone is published too."""
+async def _open_publisher(settings: Settings) -> AsyncIterator[Publisher]:
     limit = message_limits(settings).input
     async with open_producer(settings.kafka, max_request_size=limit) as producer:
-        publisher = Publisher(producer, settings.kafka.delivery_timeout_seconds)
-        topic = Topics(settings.kafka.topic_prefix).reviews
-        publishing = ReviewPublishing(desk, codec, publisher, topic, metrics.reviews.add)
-        try:
-            yield publishing
-        finally:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_END_SECONDS):
-                    await publishing.publish_due(at_once=True)
+        yield Publisher(producer, settings.kafka.delivery_timeout_seconds)
+
+
+@asynccontextmanager
+async def _open_publishing(
+    settings: Settings, desk: Desk, codec: Codec, publisher: Publisher, metrics: DeskMetrics
+) -> AsyncIterator[ReviewPublishing]:
+    """Open what publishes reviews; at the end, what could still be undone is published too."""
+    topic = Topics(settings.kafka.topic_prefix).reviews
+    publishing = ReviewPublishing(desk, codec, publisher, topic, metrics.reviews.add)
+    try:
+        yield publishing
+    finally:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                await publishing.publish_due(at_once=True)
 
 
 @asynccontextmanager

@@ -207,6 +207,9 @@ async def _run(settings: Settings) -> None:
             ask_judges,
             metrics,
             traces.stages,
+            await stack.enter_async_context(
+                worker_components.follow_known_answers(settings, metrics, health, end_at_once)
+            ),
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
         intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)

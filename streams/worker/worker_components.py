@@ -11,6 +11,7 @@ from scoring.policy.thresholds import NO_PAUSES
 from scoring.scorer.profile import get_profile
 from scoring.scorer.scorer import ScorerOptions
 from scoring.values.opinion import Opinion
+from scoring.values.rules import Reason
 from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 from streams.delivery.dead_letters import make_dead_letter
 from streams.delivery.publisher import Publisher
@@ -22,11 +23,14 @@ from streams.kafka.consumer_groups import client_id
 from streams.kafka.kafka_clients import open_producer
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
+from streams.known_answers.known_follower import KnownAnswersFollower
+from streams.known_answers.known_state import KnownAnswers
 from streams.llm.budget_file import open_budget
 from streams.llm.cascade import AskJudges, Cascade, max_waiting_for_judges
 from streams.llm.endpoints.opening import open_judges
 from streams.llm.inquiry import chain_from_settings
 from streams.llm.opinion_cache import open_opinion_cache
+from streams.observability.health import Health
 from streams.observability.stages import Stages
 from streams.pause.pause_follower import PauseFollower
 from streams.pause.pause_state import PauseState
@@ -174,6 +178,29 @@ async def follow_pauses(
 
 
 @asynccontextmanager
+async def follow_known_answers(
+    settings: Settings,
+    metrics: WorkerMetrics,
+    health: Health,
+    on_failure: Callable[[BaseException], None],
+) -> AsyncIterator[KnownAnswers | None]:
+    """Follow the known answers, if they count; the worker does not wait for them."""
+    if not settings.policy.known_answers:
+        yield None
+        return
+    known = KnownAnswers(settings.desk.tenant_key)
+    metrics.known_answers.watch(known)
+    health.add_impairment_check(known.impairment)
+    topic = Topics(settings.kafka.topic_prefix).known_answers
+    task = asyncio.create_task(KnownAnswersFollower(known, settings.kafka, topic).run())
+    task.add_done_callback(failure_callback(on_failure))
+    try:
+        yield known
+    finally:
+        task.cancel()
+
+
+@asynccontextmanager
 async def follow_documents(
     settings: Settings, store: DocumentStore, codec: Codec, metrics: WorkerMetrics, publisher: Publisher
 ) -> AsyncIterator[DocumentFollower]:
@@ -251,18 +278,25 @@ def build_pipeline(
     ask_judges: AskJudges | None,
     metrics: WorkerMetrics,
     stages: Stages,
+    known_answers: KnownAnswers | None = None,
 ) -> Pipeline:
     """Return the way of an answer through these parts, each step timed and counted.
 
     ``pause_state`` has the pauses by operators; None if they are not followed: only the policy's own count.
+    ``known_answers``: None if they are not followed.
     """
     found = TracedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile
 
-    def decide(scored: ScoredAnswer, opinions: Sequence[Opinion]) -> PolicyDecision:
-        return settings.policy.decide(scored, opinions, pause_state.pauses if pause_state else NO_PAUSES)
+    def decide(
+        scored_answer: ScoredAnswer, opinions: Sequence[Opinion], *, known: Reason | None
+    ) -> PolicyDecision:
+        pauses = pause_state.pauses if pause_state else NO_PAUSES
+        return settings.policy.decide(scored_answer, opinions, pauses, known)
 
     def count(scored: ScoredAnswer) -> None:
         metrics.prepared_documents.count(scored.cache_use)
 
-    return Pipeline(documents, scorer, decide, profile, translation, found, ask_judges, stages, count)
+    return Pipeline(
+        documents, scorer, decide, profile, translation, found, ask_judges, stages, count, known_answers
+    )

@@ -10,6 +10,7 @@ from opentelemetry.sdk.resources import Resource
 from scoring.lexicon import load_lexicons
 from streams.delivery.publisher import KafkaMetrics
 from streams.documents.store import DocumentMetrics
+from streams.known_answers.known_follower import KnownAnswerMetrics
 from streams.llm.budget import BudgetMetrics
 from streams.llm.endpoints.judge_metrics import JudgeMetrics
 from streams.llm.opinion_cache import OpinionCacheMetrics
@@ -62,6 +63,8 @@ class WorkerMetrics(Instruments):
         self.requests = RequestMetrics(self)
         self.begin_section("Pauses of sending")
         self.pauses = PauseMetrics(self)
+        self.begin_section("Known answers")
+        self.known_answers = KnownAnswerMetrics(self)
         self.begin_section("Kafka")
         self.kafka = KafkaMetrics(self)
         self.begin_section("Rates and alerts")

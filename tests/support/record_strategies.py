@@ -10,6 +10,7 @@ from schemas import (
     ChatbotAnswer,
     ContextPassage,
     KnowledgeDocument,
+    KnownAnswer,
     Pause,
     RateAlert,
     RateWindow,
@@ -171,6 +172,7 @@ verdicts = st.builds(
     missing_context_ids=_some(texts),
     model=_maybe(texts),
     metadata=st.dictionaries(texts, texts, max_size=4),
+    known_answer_key=_maybe(ids),
 )
 windows = st.builds(
     RateWindow,
@@ -215,7 +217,16 @@ alerts = st.builds(
 pauses = st.builds(
     Pause, status=texts, message_type=_maybe(texts), language=_maybe(texts), at=times, by=ids, reason=ids
 )
-records = answers | documents | reviews | verdicts | windows | alerts | pauses
+known_answers = st.builds(
+    KnownAnswer,
+    key=ids,
+    state=texts,
+    verdict_id=_maybe(ids),
+    review_ids=_some(ids),
+    reviewers=_some(ids),
+    at=times,
+)
+records = answers | documents | reviews | verdicts | windows | alerts | pauses | known_answers
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

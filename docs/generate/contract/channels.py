@@ -8,6 +8,7 @@ from docs.generate.contract.record_headers import DEAD_LETTER, EVENT, PUBLISHED,
 from schemas import (
     ChatbotAnswer,
     KnowledgeDocument,
+    KnownAnswer,
     Pause,
     RateAlert,
     RateWindow,
@@ -172,6 +173,17 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "Message type and language, such as `instruction/nl`; `*` means any.",
         Pause,
         EVENT,
+    )
+    yield Channel(
+        "knownAnswers",
+        topics.known_answers,
+        Direction.INTERNAL,
+        "What persons decided about answers that are word for word the same",
+        "With `policy.known_answers`: written by `truthgate desk`, always in the Avro single-object encoding; "
+        "compacted, one partition, and the last record of a key counts.",
+        "The `key`: the `known_answer_key` of verdicts.",
+        KnownAnswer,
+        PUBLISHED,
     )
     yield Channel(
         "hallucinationRatesState",

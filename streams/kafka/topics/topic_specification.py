@@ -17,6 +17,7 @@ class Topics:
         reviews: input and output: what people decided, keyed by conversation; kept for ever.
         controls: internal: operators' pauses of automatic sending, compacted, one partition.
         schemas: the Avro schemas of all records, by fingerprint, compacted, one partition.
+        known_answers: internal: what persons decided about equal answers, compacted, one partition.
         auto_send: output: verdicts on answers that may be sent.
         review: output: verdicts on answers that need a review first.
         blocked: output: verdicts on answers that must not be sent.
@@ -36,6 +37,7 @@ class Topics:
         self.reviews: Final = f"{prefix}reviews"
         self.controls: Final = f"{prefix}controls"
         self.schemas: Final = f"{prefix}schemas"
+        self.known_answers: Final = f"{prefix}known-answers"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
         self.blocked: Final = f"{prefix}verdicts.blocked"
@@ -49,6 +51,7 @@ class Topics:
         self.all: Final = (
             *self.inputs,
             self.controls,
+            self.known_answers,
             self.schemas,
             *self.outputs,
             self.rates,
@@ -80,7 +83,7 @@ _VERDICT_FACTOR = 4
 
 # The progress of counting has two offsets per verdict partition; no other record is larger.
 _STATE_BYTES = 2 * 1024 * 1024
-# A pause states who and why in some hundred characters.
+# A pause states who and why in some hundred characters, a known answer has the ids of twenty reviews.
 _CONTROL_BYTES = 64 * 1024
 # The rates' state is written every few seconds and read entirely by each new leader: it must stay short.
 # The open segment is never compacted, and transaction markers stay as long as tombstones.
@@ -162,7 +165,8 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
     sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
-    sizes |= {topics.dead_letters: limits.dead_letter, topics.controls: _CONTROL_BYTES}
+    sizes |= {topics.dead_letters: limits.dead_letter}
+    sizes |= dict.fromkeys((topics.controls, topics.known_answers), _CONTROL_BYTES)
     if settings.rates.enabled:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
@@ -170,9 +174,10 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         topics.reviews: {"cleanup.policy": "delete", "retention.ms": "-1"},
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.schemas: dict(_CONTROLS_CONFIG),
+        topics.known_answers: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),
     }
-    single = (topics.controls, topics.schemas, topics.rates_state)
+    single = (topics.controls, topics.schemas, topics.known_answers, topics.rates_state)
     keeping = _retention_advice(settings, topics)
     return tuple(
         TopicSpec(

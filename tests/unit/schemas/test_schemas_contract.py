@@ -15,6 +15,7 @@ from schemas import (
     ChatbotAnswer,
     ContextPassage,
     KnowledgeDocument,
+    KnownAnswer,
     Pause,
     RateAlert,
     RateWindow,
@@ -155,7 +156,8 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(record_type, ch
 
 
 @pytest.mark.parametrize(
-    "record_type", [ChatbotAnswer, KnowledgeDocument, Review, Verdict, RateWindow, RateAlert, Pause]
+    "record_type",
+    [ChatbotAnswer, KnowledgeDocument, Review, Verdict, RateWindow, RateAlert, Pause, KnownAnswer],
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type):
     broken = changed(record_type, "optional made required")

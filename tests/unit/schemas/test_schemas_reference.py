@@ -10,7 +10,16 @@ from avro.io import BinaryDecoder, BinaryEncoder, DatumReader, DatumWriter
 from fastavro.schema import fingerprint, parse_schema, to_parsing_canonical_form
 from hypothesis import given
 
-from schemas import ChatbotAnswer, KnowledgeDocument, Pause, RateAlert, RateWindow, Review, Verdict
+from schemas import (
+    ChatbotAnswer,
+    KnowledgeDocument,
+    KnownAnswer,
+    Pause,
+    RateAlert,
+    RateWindow,
+    Review,
+    Verdict,
+)
 from schemas.catalogue import RECORD_TYPES, current_schema, released_schemas
 from schemas.codec import read_values, write_record
 from schemas.records import Record
@@ -24,7 +33,8 @@ JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
     KnowledgeDocument: {"0.1.0": "978b54bbf0111694"},
     RateAlert: {"0.1.0": "51a7893234c7bf9f"},
     RateWindow: {"0.1.0": "74fe52eb6f238e5f"},
-    Verdict: {"0.1.0": "43d7a86253f6cfb7"},
+    Verdict: {"0.1.0": "52586534a29c1c94"},
+    KnownAnswer: {"0.1.0": "b41e40d16e72fda0"},
 }
 
 # avro types neither its classes' constructors nor its methods.

@@ -1,0 +1,180 @@
+"""What persons decided about answers that are equal: from verdicts and reviews to known answers."""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final
+
+from schemas import KnownAnswer, Review, Verdict
+from streams.known_answers.known_state import KnownAnswerState
+from streams.rates.verdict_counts import to_epoch_ms
+
+#: Of verdicts the keys, of reviews what they say, of `known-answers` the last record of each key.
+SCHEMA: Final = """
+CREATE TABLE answer_keys (
+    verdict_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (verdict_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answer_keys_by_key ON answer_keys (key);
+CREATE TABLE judgements (
+    verdict_id TEXT NOT NULL,
+    review_id TEXT NOT NULL,
+    says TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (verdict_id, review_id, says)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE known_answers (
+    key TEXT NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL,
+    verdict_id TEXT,
+    reviewers TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX known_answers_by_time ON known_answers (at);
+CREATE TABLE due_keys (key TEXT NOT NULL PRIMARY KEY) STRICT;
+"""
+TABLES: Final = ("answer_keys", "judgements", "known_answers", "due_keys")
+#: A verdict that was published twice, with other documents, does not tell which of them its reviewer saw.
+_JUDGEMENTS: Final = """
+SELECT verdict_id, review_id, reviewer, at,
+    iif((SELECT count(*) FROM answer_keys WHERE verdict_id = judgements.verdict_id) > 1, 'unsure', says)
+FROM answer_keys JOIN judgements USING (verdict_id) WHERE key = ? ORDER BY at DESC, review_id
+"""
+_FIND: Final = """
+SELECT key, state, verdict_id, reviewers, at FROM known_answers
+WHERE key = ? OR key IN (SELECT key FROM answer_keys WHERE verdict_id = ?) ORDER BY at DESC LIMIT ?
+"""
+_MAX_REVIEWS: Final = 20
+_MAX_UNTRUE_RATING: Final = 2
+_MIN_TRUE_RATING: Final = 4
+
+
+class Judgement(StrEnum):
+    """What a review says of the chatbot's answer."""
+
+    TRUE = "true"
+    UNTRUE = "untrue"
+    #: Neither, so that with this review the answer cannot be known as true.
+    UNSURE = "unsure"
+
+
+def judgement(review: Review) -> Judgement | None:
+    """Return what a review says of the chatbot's answer, whether its outcome counts or came second.
+
+    - ``untrue``: the outcome ``reject``, the label FALSE or a rating of 1 or 2;
+    - ``true``: the outcome ``send`` or the label TRUE, if nothing else objects;
+    - ``unsure``: both of these, or anything that objects less: an edited text, which says that another one
+      is better, but not what is wrong with this one, a rating of 3, the label NOT_GIVEN, or wrong words;
+    - None: nothing, such as the outcome ``expired``, a comment, or what no person decided.
+    """
+    if review.source == "known_answer":
+        return None
+    rating = review.rating or _MIN_TRUE_RATING
+    is_true = (review.outcome == "send" and bool(review.text)) or review.label == "TRUE"
+    is_untrue = review.outcome == "reject" or review.label == "FALSE" or rating <= _MAX_UNTRUE_RATING
+    objects = (
+        review.outcome == "send_edited"
+        or review.label not in {None, "TRUE"}
+        or rating < _MIN_TRUE_RATING
+        or bool(review.wrong_spans)
+    )
+    if is_untrue:
+        return Judgement.UNSURE if is_true else Judgement.UNTRUE
+    if objects:
+        return Judgement.UNSURE
+    return Judgement.TRUE if is_true else None
+
+
+def combine(judgements: Collection[str], published: str | None) -> KnownAnswerState | None:
+    """Return the state of a key, None if nothing is to be published of it.
+
+    ``published`` is the state on the topic. It counts as one judgement, since the verdicts and reviews that
+    it was made from may be deleted by now. So a state can only end.
+    """
+    found = {*judgements, *filter(None, [published])}
+    if found <= {Judgement.UNSURE}:
+        return None
+    return KnownAnswerState(found.pop()) if len(found) == 1 else KnownAnswerState.ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAnswer:
+    """A known answer as a lead sees it."""
+
+    key: str
+    state: str
+    verdict_id: str | None
+    reviewers: str
+    at: datetime
+
+
+def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownAnswer) -> None:
+    """Store what a record says, in the transaction of the caller, in whatever order records come."""
+    match value:
+        case Verdict(known_answer_key=str(key)):
+            writer.execute("INSERT OR IGNORE INTO answer_keys VALUES (?, ?)", (value.verdict_id, key))
+            _update_due(writer, _keys_of(writer, value.verdict_id))
+        case Review() if says := judgement(value):
+            row = (value.verdict_id, value.review_id, says, value.reviewer, to_epoch_ms(value.reviewed_at))
+            writer.execute("INSERT OR IGNORE INTO judgements VALUES (?, ?, ?, ?, ?)", row)
+            _update_due(writer, _keys_of(writer, value.verdict_id))
+        case KnownAnswer():
+            # A state of a later release is none that this one may change.
+            state = value.state if value.state in set(KnownAnswerState) else KnownAnswerState.ENDED
+            reviewers = ", ".join(dict.fromkeys(value.reviewers))
+            known = (value.key, state, value.verdict_id, reviewers, to_epoch_ms(value.at))
+            writer.execute("INSERT OR REPLACE INTO known_answers VALUES (?, ?, ?, ?, ?)", known)
+            _update_due(writer, [value.key])
+
+
+def _keys_of(writer: sqlite3.Connection, verdict_id: str) -> list[str]:
+    query = "SELECT key FROM answer_keys WHERE verdict_id = ?"
+    return [key for (key,) in writer.execute(query, (verdict_id,))]
+
+
+def _update_due(writer: sqlite3.Connection, keys: Iterable[str]) -> None:
+    """Note which keys have another state than the topic says."""
+    for key in keys:
+        says = {row[-1] for row in writer.execute(_JUDGEMENTS, (key,))}
+        published = published_state(writer, key)
+        if combine(says, published) == published:
+            writer.execute("DELETE FROM due_keys WHERE key = ?", (key,))
+        else:
+            writer.execute("INSERT OR IGNORE INTO due_keys VALUES (?)", (key,))
+
+
+def published_state(reader: sqlite3.Connection, key: str) -> str | None:
+    """Return the state of a key on the topic, or None."""
+    row = reader.execute("SELECT state FROM known_answers WHERE key = ?", (key,)).fetchone()
+    return row[0] if row else None
+
+
+def due_answers(reader: sqlite3.Connection, most: int) -> list[KnownAnswer]:
+    """Return records of keys whose state differs from the one on the topic."""
+    keys = [key for (key,) in reader.execute("SELECT key FROM due_keys LIMIT ?", (most,))]
+    return [found for key in keys if (found := _known_answer(reader, key))]
+
+
+def _known_answer(reader: sqlite3.Connection, key: str) -> KnownAnswer | None:
+    rows = reader.execute(_JUDGEMENTS, (key,)).fetchall()
+    state = combine({row[-1] for row in rows}, published_state(reader, key))
+    if state is None or not rows:
+        return None
+    at = datetime.fromtimestamp(rows[0][3] / 1000, UTC)
+    latest = rows[:_MAX_REVIEWS]
+    reviews, reviewers = tuple(row[1] for row in latest), tuple(row[2] for row in latest)
+    return KnownAnswer(key, state, rows[0][0], reviews, reviewers, at)
+
+
+def listed_answers(reader: sqlite3.Connection, wanted: str, most: int) -> list[ListedAnswer]:
+    """Return known answers, the latest first; ``wanted`` is a key, the id of a verdict with it, or empty."""
+    query = "SELECT key, state, verdict_id, reviewers, at FROM known_answers ORDER BY at DESC, key LIMIT ?"
+    rows = reader.execute(query, (most,)) if not wanted else reader.execute(_FIND, (wanted, wanted, most))
+    return [
+        ListedAnswer(key, state, verdict_id, reviewers, datetime.fromtimestamp(at / 1000, UTC))
+        for key, state, verdict_id, reviewers, at in rows
+    ]
