@@ -32,12 +32,15 @@ class KnownAnswerPublishing:
         desk: tells when the topics are read.
         state: has what is to be published.
         topic: the full name.
+
+    Attributes:
+        publisher: sends it; None until there is a connection.
     """
 
     def __init__(self, desk: Desk, state: DeskState, topic: str) -> None:
         self._desk = desk
         self._state = state
-        self._publisher: Publisher | None = None
+        self.publisher: Publisher | None = None
         self._topic = topic
         self._sent: dict[str, str] = {}
         self._failed = False
@@ -46,7 +49,7 @@ class KnownAnswerPublishing:
 
     async def run(self, publisher: Publisher) -> None:
         """Publish until cancelled."""
-        self._publisher = publisher
+        self.publisher = publisher
         while True:
             taken = await self.publish_due()
             await asyncio.sleep(_POLL_SECONDS if taken else _RETRY_SECONDS)
@@ -98,6 +101,6 @@ class KnownAnswerPublishing:
         headers = published_headers(
             f"{known.key}/{known.state}", known, subject=known.key, time=known.at, source="desk"
         )
-        if self._publisher is None:
+        if self.publisher is None:
             raise InfrastructureFailure("Kafka cannot be reached yet")
-        await self._publisher.publish(self._topic, known.key.encode(), CODEC.encode(known), headers)
+        await self.publisher.publish(self._topic, known.key.encode(), CODEC.encode(known), headers)

@@ -30,8 +30,8 @@ POLICY_DESCRIPTIONS: Final = {
     "ask_never": "reasons about which judges are never asked",
     "send_confidence": "minimum confidence of an opinion that an answer is true, to send it",
     "block_confidence": "minimum confidence of an opinion that an answer is untrue, to block it",
-    "known_answers": "on: what a person sent or rejected decides about the same answer to the same question, while "
-    "its documents are the same (docs/what-is-sent.md)",
+    "known_answers": "on: what a person sent or rejected decides about the same answer to the same question "
+    "with the same documents",
     "pause": "on: nothing is sent automatically; answers go to review instead",
 }
 

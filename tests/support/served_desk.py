@@ -4,18 +4,21 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from schemas import Verdict
+from scoring.policy import Policy
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
 from streams.desk.desk_login import DeskLogin
 from streams.desk.desk_pages import DeskPages
 from streams.desk.desk_state import DeskRecord, DeskState
+from streams.desk.known_answer_publishing import KnownAnswerPublishing
+from streams.desk.known_answers_page import KnownAnswersPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.sessions import COOKIE, Sessions
 from streams.observability.health import Health
@@ -25,6 +28,7 @@ from tests.support.ports import hold_port, port_of
 from tests.support.workers import changed
 
 KEY = b"k" * 32
+P = TypeVar("P")
 
 
 @dataclass
@@ -35,6 +39,13 @@ class ServedDesk:
     pages: web.Application
     sessions: Sessions
     address: str
+    state: DeskState
+    publishing: KnownAnswerPublishing
+
+    def publish_with(self, publisher: P) -> P:
+        """Publish known answers with this publisher."""
+        self.publishing.publisher = publisher  # type: ignore[assignment]
+        return publisher
 
     def client(self, role: DeskRole | None = None, **headers: str) -> httpx2.AsyncClient:
         """Open a browser without a script; with a role, somebody of it has logged in."""
@@ -44,24 +55,32 @@ class ServedDesk:
 
 
 @asynccontextmanager
-async def serving_desk(folder: Path, *held: Verdict, **settings: Any) -> AsyncIterator[ServedDesk]:
+async def serving_desk(
+    folder: Path, *held: Verdict, known_answers: bool = False, **settings: Any
+) -> AsyncIterator[ServedDesk]:
     """Serve a desk on which these answers wait; ``{address}`` in ``public_url`` is where it is served."""
     with hold_port() as port:
         address = f"http://127.0.0.1:{port_of(port)}"
         if "public_url" in settings:
             settings["public_url"] = settings["public_url"].format(address=address)
         values = {"host": "127.0.0.1", "port": port_of(port), "store": folder, **settings}
-        own = changed(Settings(), desk=values)
-        state, decisions = DeskState(folder, own.desk), DecisionStore(folder)
+        own = changed(Settings(policy=Policy(known_answers=known_answers)), desk=values)
+        state = DeskState(folder, own.desk, known_answers=known_answers)
+        decisions = DecisionStore(folder)
         state.apply([DeskRecord(0, number, verdict) for number, verdict in enumerate(held)], {})
         try:
             desk = Desk(state, decisions, own)
             desk.caught_up = True
             pages = create_web_app(Health(10, 10), CollectorRegistry())
             sessions, templates = Sessions(KEY, own.desk), PageTemplates()
-            DeskPages(desk, DeskLogin(desk, sessions, own.desk, templates), templates).add_to(pages)
+            login = DeskLogin(desk, sessions, own.desk, templates)
+            desk_pages = DeskPages(desk, login, templates)
+            desk_pages.add_to(pages)
+            publishing = KnownAnswerPublishing(desk, state, "known-answers")
+            if known_answers:
+                KnownAnswersPage(desk_pages, login, state, publishing).add_to(pages)
             async with serve(pages, own.desk, "desk"):
-                yield ServedDesk(desk, pages, sessions, address)
+                yield ServedDesk(desk, pages, sessions, address, state, publishing)
         finally:
             decisions.close()
             state.close()

@@ -179,8 +179,8 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         topics.known_answers,
         Direction.INTERNAL,
         "What persons decided about answers that are word for word the same",
-        "With `policy.known_answers`: written by `truthgate desk`, always in the Avro single-object encoding; "
-        "compacted, one partition, and the last record of a key counts.",
+        "With `policy.known_answers`: written by `truthgate desk`, always in the Avro single-object "
+        "encoding; compacted, one partition, and the last record of a key counts.",
         "The `key`: the `known_answer_key` of verdicts.",
         KnownAnswer,
         PUBLISHED,

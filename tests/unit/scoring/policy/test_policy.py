@@ -575,3 +575,36 @@ def test_thanks_are_sent_although_nothing_was_found_for_them_and_guides_are_not(
         assert decide(score=5.0, reason=COURTESY_RULE, degraded=(gap,)) == ("auto_send", ("courtesy", gap))
         assert decide(score=5.0, reason=VERBATIM_DOCUMENT_RULE, degraded=(gap,))[0] == "review"
     assert decide(score=5.0, reason=COURTESY_RULE, degraded=(Reason.SCORING_TIMEOUT,))[0] == "review"
+
+
+KNOWING = Policy(known_answers=True, auto_send_at=4.0)
+
+
+def known(
+    of: Reason | None, policy: Policy = KNOWING, pauses: Pauses | None = None, **fields: object
+) -> tuple[str, tuple[str, ...]]:
+    scored = ScoredAnswer(**{"score": 3.0, "message_type": MessageType.BINARY, "language": "nl", **fields})
+    decided = policy.decide(scored, [opinion(Label.FALSE, 1.0)], pauses or Pauses(), of)
+    return decided.decision, decided.reasons
+
+
+def test_a_person_comes_before_checks_and_judges():
+    assert known(None) == ("blocked", ("judged_untrue", "middle_score"))
+    assert known(Reason.KNOWN_TRUE) == ("auto_send", ("known_true", "judged_untrue", "middle_score"))
+    assert known(Reason.KNOWN_TRUE, score=1.0, reason=UNDEFINED_COMPONENT_RULE)[0] == "auto_send"
+    assert known(Reason.KNOWN_UNTRUE, score=5.0, reason=VERBATIM_DOCUMENT_RULE)[0] == "blocked"
+
+
+def test_a_pause_comes_before_what_a_person_said():
+    for pauses, reason in (
+        (Pauses(known=False), "pauses_unknown"),
+        (Pauses(frozenset({PauseScope()})), "sending_paused"),
+    ):
+        assert known(Reason.KNOWN_TRUE, pauses=pauses)[1][:2] == (reason, "known_true")
+        assert known(Reason.KNOWN_UNTRUE, pauses=pauses)[0] == "blocked"
+    paused = known(Reason.KNOWN_TRUE, replace(KNOWING, pause=True))
+    assert (paused[0], paused[1][0]) == ("review", "sending_paused")
+
+
+def test_while_it_is_off_what_is_known_counts_for_nothing():
+    assert known(Reason.KNOWN_TRUE, Policy()) == known(None, Policy())
