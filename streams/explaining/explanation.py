@@ -183,6 +183,8 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "many wait, ask language models about them (judges.endpoints), or look at thresholds with "
         "`truthgate evaluate --auto-send-at`."
     ),
+    Reason.KNOWN_TRUE: "Nothing. If it is untrue after all, a lead ends it at the desk, at /known-answers.",
+    Reason.KNOWN_UNTRUE: "Nothing. If it is true after all, a lead ends it at the desk, at /known-answers.",
     Reason.HIGH_SCORE: "Nothing. If it is untrue after all, raise policy.auto_send_at for such answers.",
     Reason.MESSAGE_TYPE_NOT_SCORED: (
         "Judge it by hand. Profile truthgate scores every type (scoring.profile); policy.unscored "
