@@ -21,7 +21,7 @@ _LIBRARY_SECONDS: Final[Mapping[str, float]] = {
 _REPETITIVE_EVENTS: Final = frozenset(
     {
         *("answer_not_judged", "bad_document", "dead_letter", "document_language_unknown"),
-        *("desk_rate_limited", "desk_record_unreadable"),
+        *("desk_rate_limited", "desk_record_unreadable", "known_answer_unreadable"),
         *("progress_unknown", "unreadable_verdict", "verdict_not_published"),
     }
 )
