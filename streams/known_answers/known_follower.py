@@ -77,7 +77,7 @@ class KnownAnswersFollower:
         if current and not self._was_current:
             log.info("known_answers_read", answers=sum(self._known.counts().values()))
         elif not current and self._was_current:
-            log.warning("known_answers_unknown")
+            log.warning("known_answers_outdated")
         self._was_current = current
 
 
@@ -96,7 +96,7 @@ class KnownAnswerMetrics:
             "truthgate.known_answers_current",
             "Whether the worker has read the known answers to their end in the last ten seconds (1); if not "
             "(0), it uses none.",
-            "The log line `known_answers_unknown`; the brokers.",
+            "The log lines `known_answers_unknown` and `known_answers_outdated`; the brokers.",
         )
 
     def watch(self, known: KnownAnswers) -> None:

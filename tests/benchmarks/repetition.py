@@ -51,8 +51,8 @@ class Question:
 class HelpDesk:
     """An assumption: ``different`` questions by a Zipf exponent, and how often their answers change.
 
-    ``repeats``: the share of answers that are word for word what the chatbot answered before. ``document_life``:
-    after so many answers of the help desk, on average, a document of a question has changed.
+    ``repeats``: the share of answers that are word for word what the chatbot answered before.
+    ``document_life``: after so many answers, on average, a document of a question has changed.
     """
 
     different: int
