@@ -18,6 +18,7 @@ from scoring.values.opinion import Label, Mistake, UnsureReason
 from streams.desk.desk import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk_login import ERROR_TEXTS
 from streams.desk.desk_pages import FILTERS, NOTICES
+from streams.desk.known_answers_page import KNOWN_ANSWER_NOTICES
 from streams.desk.page_templates import TIME_FORMAT
 from streams.explaining.explanation import NEXT_STEPS
 from streams.pipeline.verdict import FAULTS
@@ -47,7 +48,7 @@ def texts() -> Catalog:
 
 def _named() -> Iterator[str]:
     words = (code.replace("_", " ").lower() for code in _CODES)
-    tables = (DESCRIPTIONS, NEXT_STEPS, NOTICES, ERROR_TEXTS)
+    tables = (DESCRIPTIONS, NEXT_STEPS, NOTICES, KNOWN_ANSWER_NOTICES, ERROR_TEXTS)
     return chain(words, (TIME_FORMAT,), *(each.values() for each in tables))
 
 

@@ -14,7 +14,7 @@ from streams.desk.known_answer_publishing import KnownAnswerPublishing
 _PATH: Final = "/known-answers"
 _MOST: Final = 200
 _MAX_ID_LENGTH: Final = 256
-_NOTICES: Final = {
+KNOWN_ANSWER_NOTICES: Final = {
     "ended": "It is ended: workers use it no more within seconds, and a person decides from now on.",
     "failed": "It is not ended: Kafka does not take it now, or there is no such answer. Try again.",
 }
@@ -47,7 +47,7 @@ class KnownAnswersPage:
         """Show the latest known answers, or the one with a key or verdict."""
         wanted = request.query.get("id", "").strip()[:_MAX_ID_LENGTH]
         answers = await asyncio.to_thread(self._state.listed_answers, wanted, _MOST)
-        notice = _NOTICES.get(request.query.get("notice", ""))
+        notice = KNOWN_ANSWER_NOTICES.get(request.query.get("notice", ""))
         return await self._pages.session_page(
             request, "known_answers.html", answers=answers, wanted_id=wanted, notice=notice
         )

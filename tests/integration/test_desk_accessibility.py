@@ -6,8 +6,11 @@ from typing import Any, Final, Literal
 from playwright.async_api import Page, expect
 
 from schemas import Verdict
+from streams.desk.desk_state import DeskRecord
+from streams.known_answers.known_state import KnownAnswerState
 from tests.support.chromium import chromium, opened
 from tests.support.desk import held
+from tests.support.known_answers import a_known_answer
 from tests.support.npm_packages import installed
 from tests.support.pages import with_claims
 from tests.support.served_desk import serving_desk
@@ -20,7 +23,15 @@ LOOKS: Final[tuple[tuple[Literal["light", "dark"], int, str], ...]] = (
     ("light", 360, "nl"),
     ("dark", 360, "en"),
 )
-PAGES: Final = ("/", "/?answer=v-2", "/?notice=late", "/blocked", "/filter", "/no-such-page")
+PAGES: Final = (
+    "/",
+    "/?answer=v-2",
+    "/?notice=late",
+    "/blocked",
+    "/filter",
+    "/known-answers",
+    "/no-such-page",
+)
 
 
 async def violations(page: Page) -> list[str]:
@@ -52,7 +63,10 @@ class Looks:
 def an_answer() -> Verdict:
     return with_claims(
         held(
-            1, answer="Click Save. It costs 50 euro. It is blue.", reasons=("middle_score", "unknown_number")
+            1,
+            answer="Click Save. It costs 50 euro. It is blue.",
+            reasons=("middle_score", "unknown_number"),
+            known_answer_key="0" * 64,
         ),
         ("supported", "Click Save."),
         ("contradicted", "It costs 50 euro."),
@@ -65,7 +79,9 @@ async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
     axe = (installed(PACKAGES, "pages are checked") / "node_modules/axe-core/axe.min.js").read_text("utf-8")
     found = list[str]()
     answers = (an_answer(), held(2, decision="blocked"), *(held(10 + number) for number in range(len(LOOKS))))
-    async with chromium() as browser, serving_desk(tmp_path, *answers) as served:
+    known = [DeskRecord(0, n, a_known_answer(f"{n}" * 64, each)) for n, each in enumerate(KnownAnswerState)]
+    async with chromium() as browser, serving_desk(tmp_path, *answers, known_answers=True) as served:
+        served.state.apply(known, {})
         for number, (scheme, width, language) in enumerate(LOOKS):
             address = f"{served.address}/login?language={language}"
             async with opened(browser, address, scheme, width) as watched:

@@ -73,7 +73,8 @@ class Deployment:
 
 @pytest.fixture
 async def deployment(topics: Topics, settings: Settings, tmp_path: Path) -> AsyncIterator[Deployment]:
-    own = changed(settings, scoring={"processes": 1}, desk={"tenant_key": "tenant"})
+    quick = {"scoring": {"processes": 1}, "flow": {"session_timeout_seconds": 6}}
+    own = changed(settings, desk={"tenant_key": "tenant"}, **quick)
     own = own.model_copy(update={"policy": Policy(known_answers=True)})
     await produce(own.kafka, topics.documents, [document_record("drafts", "Draft invoices", HELD)])
     with Worker(own, tmp_path) as worker, DeskProcess(own, tmp_path) as desk:
