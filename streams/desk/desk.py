@@ -147,10 +147,17 @@ class Desk:
     def _next(self, session: ReviewerSession, wanted: HeldFilter) -> str | None:
         unavailable = self._decisions.unavailable()
         if skipped := self._skipped.get(session.id):
-            if chosen := self._state.next_held(wanted, unavailable | skipped):
+            if chosen := self._next_of(session, wanted, unavailable | skipped):
                 return chosen
             skipped.clear()
-        return self._state.next_held(wanted, unavailable)
+        return self._next_of(session, wanted, unavailable)
+
+    def _next_of(self, session: ReviewerSession, wanted: HeldFilter, excluded: set[str]) -> str | None:
+        """Return the next answer that waits, which has a customer, else one of the audit sample."""
+        now = round(1000 * self._clock())
+        return self._state.next_held(wanted, excluded) or self._state.next_audit(
+            wanted, excluded, session.reviewer, now
+        )
 
     def peek(
         self, verdict_id: str | None, session: ReviewerSession, wanted: HeldFilter = ANY_HELD
@@ -178,11 +185,11 @@ class Desk:
             verdict = self._state.held(verdict_id)
             if verdict is None:
                 return DecisionRefusal.GONE
-            review = _review(verdict, session, choice, self._clock())
-            if _is_empty(review):
-                return DecisionRefusal.EMPTY
-            if len(self._codec.encode(review)) > self._max_bytes:
-                return DecisionRefusal.TOO_LARGE
+            is_audited = self.is_audited(verdict)
+            weight = self._state.sample.weight if is_audited else 1.0
+            review = _review(verdict, session, choice, self._clock(), weight)
+            if refusal := self._unfit(review, verdict, is_audited=is_audited):
+                return refusal
             if not self._decisions.store(review, session.id, self._settings.undo_seconds):
                 return DecisionRefusal.GONE
         log.info(
@@ -193,6 +200,17 @@ class Desk:
             reviewer=session.reviewer,
         )
         return None
+
+    def _unfit(self, review: Review, verdict: Verdict, *, is_audited: bool) -> DecisionRefusal | None:
+        if verdict.decision == "auto_send" and review.outcome != NONE:
+            return DecisionRefusal.GONE
+        if _is_empty(review, needs_rating=is_audited):
+            return DecisionRefusal.EMPTY
+        return DecisionRefusal.TOO_LARGE if len(self._codec.encode(review)) > self._max_bytes else None
+
+    def is_audited(self, verdict: Verdict) -> bool:
+        """Return whether a verdict that was sent or blocked without a person is in the audit sample."""
+        return verdict.decision != "review" and self._state.sample.raters(verdict.verdict_id) > 0
 
     def undo(self, review_id: str, session: ReviewerSession) -> str | None:
         """Undo a decision and give its answer back to the session; returns its verdict, or None: too late."""
@@ -251,8 +269,8 @@ class Desk:
         return self._state.choices()
 
     def deadline(self, verdict: Verdict) -> datetime | None:
-        """Return when an answer expires; None for a blocked one, which nobody waits for."""
-        if verdict.decision == "blocked":
+        """Return when an answer expires; None for one that nobody waits for."""
+        if verdict.decision != "review":
             return None
         return datetime.fromtimestamp(self._state.deadline(verdict) / 1000, UTC)
 
@@ -322,7 +340,9 @@ class Desk:
             if each.status is DecisionStatus.SUPERSEDED:
                 continue
             if each.outcome == NONE:
-                if each.status is DecisionStatus.ACKNOWLEDGED and self._state.is_rated(each.verdict_id):
+                if each.status is DecisionStatus.ACKNOWLEDGED and self._state.has_review(
+                    each.verdict_id, each.review_id
+                ):
                     self._decisions.remove(each.review_id)
                 continue
             outcome = self._state.outcome(each.verdict_id)
@@ -347,7 +367,7 @@ class Desk:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)
 
 
-def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: float) -> Review:
+def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: float, weight: float) -> Review:
     outcome, text = choice.outcome, None
     if outcome == SEND_EDITED:
         # Browsers write every line end in one way.
@@ -366,6 +386,7 @@ def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: flo
         reviewer=session.reviewer,
         reviewed_at=datetime.fromtimestamp(now, UTC),
         source="desk",
+        sampling_weight=weight,
     )
 
 
@@ -387,7 +408,8 @@ def _of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _is_empty(review: Review) -> bool:
+def _is_empty(review: Review, *, needs_rating: bool) -> bool:
     if review.outcome == NONE:
-        return not (review.rating or review.label or review.wrong_spans or review.comment)
+        is_rated = bool(review.rating or review.label)
+        return not (is_rated or (not needs_rating and (review.wrong_spans or review.comment)))
     return review.outcome in SENDING_OUTCOMES and not (review.text or "").strip()

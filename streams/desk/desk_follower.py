@@ -11,6 +11,7 @@ from aiokafka import ConsumerRecord
 from aiokafka.errors import KafkaError
 
 from schemas import Codec, DecodeError, KnownAnswer, RegistryUnreachable, Review, Verdict
+from schemas.catalogue import VERDICT_OUTCOME
 from streams.desk.desk import Desk
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -24,6 +25,13 @@ _FIRST_RETRY_SECONDS: Final = 0.5
 _MAX_RETRY_SECONDS: Final = 5.0
 #: The delay until added partitions or a replaced topic are detected.
 _CHECK_SECONDS: Final = 60.0
+
+
+def desk_topics(topics: Topics, state: DeskState) -> tuple[str, ...]:
+    """Return the topics that the state of a desk is a function of."""
+    sent = (topics.auto_send,) if state.sample.share else ()
+    known = (topics.known_answers,) if state.known_answers else ()
+    return (topics.review, topics.blocked, *sent, topics.reviews, *known)
 
 
 class DeskFollower:
@@ -42,9 +50,8 @@ class DeskFollower:
         self._state = state
         self._desk = desk
         topics = Topics(kafka.topic_prefix)
-        self._topics: tuple[str, ...] = (topics.review, topics.blocked, topics.reviews)
-        if state.known_answers:
-            self._topics += (topics.known_answers,)
+        self._topics = desk_topics(topics, state)
+        self._sent = topics.auto_send
         self._kinds: dict[str, type[KnownAnswer | Review | Verdict]] = {
             topics.reviews: Review,
             topics.known_answers: KnownAnswer,
@@ -82,6 +89,7 @@ class DeskFollower:
                         log.info("desk_caught_up")
                         self._desk.changes.notify()
                     if time.monotonic() >= next_check:
+                        await asyncio.to_thread(self._state.prune, round(1000 * time.time()))
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
                         if (
                             not now.is_same(seen.identities)
@@ -119,6 +127,8 @@ class DeskFollower:
     def _decode(self, record: ConsumerRecord) -> DeskRecord | None:
         kind = self._kinds.get(record.topic, Verdict)
         try:
+            if record.topic == self._sent and not self._is_drawn(record.value):
+                return None
             return DeskRecord(record.partition, record.offset, self._codec.decode(record.value, kind))
         except DecodeError as error:
             log.warning(
@@ -129,3 +139,8 @@ class DeskFollower:
                 error_type=error.code,
             )
             return None
+
+    def _is_drawn(self, value: bytes | None) -> bool:
+        # Most were not drawn, and an id is read faster than a whole verdict.
+        verdict_id = self._codec.decode_projection(value, VERDICT_OUTCOME).verdict_id
+        return self._state.sample.raters(verdict_id) > 0

@@ -133,11 +133,18 @@ class DeskPages:
             request,
             "answer.html",
             view=view,
+            audit=verdict is not None and self._is_audit(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
             labels=_LABELS,
             kinds=KINDS,
             notice=NOTICES.get(notice or ""),
         )
+
+    def _is_audit(self, request: web.Request, verdict: Verdict) -> bool:
+        """Return whether a verdict is shown for its rating alone, without what was done with it."""
+        # A blocked one of the list is shown as what it is.
+        is_asked_for = "answer" in request.query and verdict.decision == "blocked"
+        return not is_asked_for and self._desk.is_audited(verdict)
 
     async def _show_blocked(self, request: web.Request) -> web.StreamResponse:
         verdicts = await asyncio.to_thread(self._desk.blocked, self._wanted(request), _MAX_BLOCKED)

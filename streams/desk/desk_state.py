@@ -12,6 +12,7 @@ from aiokafka import TopicPartition
 
 from schemas import Codec, KnownAnswer, Review, Verdict
 from streams.desk import judgements
+from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import desk_format
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
@@ -23,7 +24,8 @@ DATABASE_NAME: Final = "state.sqlite3"
 _SCHEMA: Final = """
 CREATE TABLE held (
     verdict_id TEXT NOT NULL PRIMARY KEY,
-    list INTEGER NOT NULL,  -- 0: waits, 1: blocked, 2: blocked and rated
+    list INTEGER NOT NULL,  -- 0: waits, 1: blocked, 2: blocked and rated, 3: sent
+    raters INTEGER NOT NULL,  -- so many people shall rate it for the audit
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
     since INTEGER NOT NULL,
@@ -35,7 +37,31 @@ CREATE TABLE held (
 ) STRICT;
 CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
 CREATE INDEX held_by_list ON held (list);
-CREATE TABLE rated (verdict_id TEXT NOT NULL PRIMARY KEY) STRICT;
+CREATE INDEX held_audit ON held (verdict_id) WHERE raters > 0;
+CREATE TABLE verdicts (  -- what the figures need when the text is gone
+    verdict_id TEXT NOT NULL PRIMARY KEY,
+    list INTEGER NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    scored_at INTEGER NOT NULL,
+    message_type TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    judged TEXT NOT NULL
+) STRICT;
+CREATE INDEX verdicts_by_time ON verdicts (scored_at);
+CREATE TABLE reviews (  -- the first of its id on its partition
+    verdict_id TEXT NOT NULL,
+    review_id TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    final INTEGER NOT NULL,
+    reviewer TEXT NOT NULL,
+    rating INTEGER,
+    label TEXT,
+    reviewed_at INTEGER NOT NULL,
+    PRIMARY KEY (verdict_id, review_id, partition)
+) STRICT;
+CREATE INDEX reviews_by_time ON reviews (reviewed_at);
 CREATE TABLE outcomes (
     verdict_id TEXT NOT NULL PRIMARY KEY,
     partition INTEGER NOT NULL,
@@ -61,22 +87,48 @@ _FORMAT: Final = desk_format(3, _SCHEMA + judgements.SCHEMA)
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """
 INSERT INTO held SELECT :verdict_id,
-    iif(:blocked, 1 + EXISTS (SELECT 1 FROM rated WHERE verdict_id = :verdict_id), 0),
-    :partition, :offset, :since, :message_type, :language, :tenant, :reasons, :verdict
+    iif(:list = 1, 1 + EXISTS (SELECT 1 FROM reviews WHERE verdict_id = :verdict_id AND NOT final), :list),
+    :raters, :partition, :offset, :since, :message_type, :language, :tenant, :reasons, :verdict
 WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = :verdict_id)
-ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, partition = excluded.partition,
-    "offset" = excluded."offset", since = excluded.since, message_type = excluded.message_type,
-    language = excluded.language, tenant = excluded.tenant, reasons = excluded.reasons,
-    verdict = excluded.verdict
+ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, raters = excluded.raters,
+    partition = excluded.partition, "offset" = excluded."offset", since = excluded.since,
+    message_type = excluded.message_type, language = excluded.language, tenant = excluded.tenant,
+    reasons = excluded.reasons, verdict = excluded.verdict
 WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
 """
+_NOTE: Final = """
+INSERT INTO verdicts
+VALUES (:verdict_id, :list, :partition, :offset, :scored_at, :message_type, :reason, :judged)
+ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, partition = excluded.partition,
+    "offset" = excluded."offset", scored_at = excluded.scored_at, message_type = excluded.message_type,
+    reason = excluded.reason, judged = excluded.judged
+WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
+"""
+_REVIEW: Final = "INSERT INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _RATE: Final = "UPDATE held SET list = 2 WHERE verdict_id = ? AND list = 1"
+_RATERS: Final = (
+    "(SELECT count(DISTINCT reviewer) FROM reviews WHERE verdict_id = held.verdict_id AND NOT final)"
+)
+# A sent verdict is there to be rated alone.
+_END_AUDIT: Final = f"DELETE FROM held WHERE verdict_id = ? AND list = 3 AND raters <= {_RATERS}"  # noqa: S608
+# By id, which says nothing: of a sample that nobody has the time for, what is rated must not be the oldest.
+_NEXT_AUDIT: Final = f"""
+SELECT verdict_id FROM held WHERE raters > 0 AND raters > {_RATERS} AND list > 0 AND since > ?
+AND NOT EXISTS (SELECT 1 FROM reviews WHERE verdict_id = held.verdict_id AND reviewer = ?) {{}}
+ORDER BY verdict_id LIMIT ?
+"""  # noqa: S608 - the condition is that of a filter
 _DECIDE: Final = """
 INSERT INTO outcomes VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (verdict_id) DO UPDATE SET partition = excluded.partition, "offset" = excluded."offset",
     outcome = excluded.outcome, review_id = excluded.review_id
 WHERE (excluded.partition, excluded."offset") < (partition, "offset")
 """
+
+
+_SENT: Final = 3
+#: What figures need of a verdict is kept for so long.
+FIGURES_DAYS: Final = 30
+_LISTS: Final = {"review": 0, "blocked": 1, "auto_send": _SENT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +163,7 @@ WITH RECURSIVE types(found) AS (
 
 @dataclass(frozen=True, slots=True)
 class DeskRecord:
-    """A verdict that is held or blocked, a review or a known answer, and its place in its topic."""
+    """A verdict, a review or a known answer, and its place in its topic."""
 
     partition: int
     offset: int
@@ -119,22 +171,27 @@ class DeskRecord:
 
 
 class DeskState:
-    """The verdicts without a final outcome, and the first final outcome of each verdict.
+    """The verdicts that people decide about or rate, and the first final outcome of each verdict.
 
-    Texts of a verdict are deleted with its outcome. One thread applies records, any thread reads.
+    Texts of a verdict are deleted with its outcome, or when a sent one is rated. One thread applies records
+    and prunes, any thread reads.
 
     Args:
         folder: has the file; the caller holds its lock.
         settings: section ``desk``: time limits, order and the key of tenants.
+        sample: which sent and blocked verdicts are rated.
         known_answers: whether reviews make answers known (``policy.known_answers``).
     """
 
-    def __init__(self, folder: Path, settings: DeskSettings, *, known_answers: bool = False) -> None:
+    def __init__(
+        self, folder: Path, settings: DeskSettings, sample: AuditSample, *, known_answers: bool = False
+    ) -> None:
         self.known_answers = known_answers
         self._codec = Codec()
+        self.sample = sample
         self._tenant_key = settings.tenant_key or ""
-        # What was read with another key lacks the tenants of this one.
-        self._reader_id = f"{self._codec.reader_id} {self._tenant_key}"
+        # What was read with other keys lacks the tenants, or the sample, of these.
+        self._reader_id = f"{self._codec.reader_id} {sample.id} {self._tenant_key}"
         self._settings = settings
         self._limits = {str(each): limit for each, limit in settings.time_limits.items()}
         self._places = {str(each): place for place, each in enumerate(settings.first_types)}
@@ -167,7 +224,8 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            for table in ("held", "outcomes", "rated", "next_offsets", "origins", *judgements.TABLES):
+            tables = ("held", "verdicts", "reviews", "outcomes", "next_offsets", "origins")
+            for table in (*tables, *judgements.TABLES):
                 writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
             for each in identities:
                 row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
@@ -188,25 +246,33 @@ class DeskState:
                     self._hold(writer, record, record.value)
                 elif isinstance(record.value, KnownAnswer):
                     continue
-                elif record.value.is_final:
-                    review = record.value
-                    place = (record.partition, record.offset)
-                    row = (review.verdict_id, *place, review.outcome, review.review_id)
-                    writer.execute(_DECIDE, row)
-                    writer.execute("DELETE FROM held WHERE verdict_id = ?", (review.verdict_id,))
                 else:
-                    rated = (record.value.verdict_id,)
-                    writer.execute("INSERT OR IGNORE INTO rated VALUES (?)", rated)
-                    writer.execute(_RATE, rated)
+                    self._review(writer, record, record.value)
+                writer.execute(_END_AUDIT, (record.value.verdict_id,))
             writer.executemany(
                 "INSERT OR REPLACE INTO next_offsets VALUES (?, ?, ?)",
                 [(at.topic, at.partition, offset) for at, offset in offsets.items()],
             )
 
+    def _review(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
+        verdict_id, place = review.verdict_id, (record.partition, record.offset)
+        rated = (review.reviewer, review.rating, review.label, to_epoch_ms(review.reviewed_at))
+        writer.execute(_REVIEW, (verdict_id, review.review_id, *place, int(review.is_final), *rated))
+        if review.is_final:
+            writer.execute(_DECIDE, (verdict_id, *place, review.outcome, review.review_id))
+            writer.execute("DELETE FROM held WHERE verdict_id = ?", (verdict_id,))
+        else:
+            writer.execute(_RATE, (verdict_id,))
+
     def _hold(self, writer: sqlite3.Connection, record: DeskRecord, verdict: Verdict) -> None:
+        of_list = _LISTS.get(verdict.decision, 0)
+        raters = self.sample.raters(verdict.verdict_id) if of_list else 0
+        if of_list == _SENT and not raters:
+            return
         row = {
             "verdict_id": verdict.verdict_id,
-            "blocked": int(verdict.decision == "blocked"),
+            "list": of_list,
+            "raters": raters,
             "partition": record.partition,
             "offset": record.offset,
             "since": _since(verdict),
@@ -215,8 +281,25 @@ class DeskState:
             "tenant": verdict.metadata.get(self._tenant_key, ""),
             "reasons": f" {' '.join(verdict.reasons)} ",
             "verdict": self._codec.encode(verdict),
+            "scored_at": to_epoch_ms(verdict.scored_at),
+            "reason": verdict.reasons[0] if verdict.reasons else "",
+            "judged": (verdict.opinions[-1].label or "") if verdict.opinions else "",
         }
         writer.execute(_HOLD, row)
+        writer.execute(_NOTE, row)
+
+    def prune(self, now: int) -> None:
+        """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what no figure needs."""
+        with transaction(self._writer) as writer:
+            unrated = (_SENT, now - round(1000 * self._settings.blocked_time_limit_seconds))
+            writer.execute("DELETE FROM held WHERE list = ? AND since <= ?", unrated)
+            old = (now - FIGURES_DAYS * 86_400_000,)
+            writer.execute("DELETE FROM verdicts WHERE scored_at <= ?", old)
+            writer.execute(
+                "DELETE FROM reviews WHERE reviewed_at <= ? "
+                "AND NOT EXISTS (SELECT 1 FROM held WHERE verdict_id = reviews.verdict_id)",
+                old,
+            )
 
     def held(self, verdict_id: str) -> Verdict | None:
         """Return a verdict without a final outcome, or None."""
@@ -224,15 +307,15 @@ class DeskState:
         return self._codec.decode(row[0], Verdict) if row else None
 
     def is_blocked(self, verdict_id: str) -> bool | None:
-        """Return whether a verdict without a final outcome is blocked; None if there is no such verdict."""
-        query = "SELECT list FROM held WHERE verdict_id = ?"
+        """Return whether a verdict is blocked and without an outcome or a rating; None: it is on no list."""
+        query = "SELECT list FROM held WHERE verdict_id = ? AND list < 2"
         row = self._reader.execute(query, (verdict_id,)).fetchone()
         return row[0] > 0 if row else None
 
-    def is_rated(self, verdict_id: str) -> bool:
-        """Return whether there is a rating alone of a verdict."""
-        query = "SELECT EXISTS (SELECT 1 FROM rated WHERE verdict_id = ?)"
-        return bool(self._reader.execute(query, (verdict_id,)).fetchone()[0])
+    def has_review(self, verdict_id: str, review_id: str) -> bool:
+        """Return whether a review was read."""
+        query = "SELECT EXISTS (SELECT 1 FROM reviews WHERE verdict_id = ? AND review_id = ?)"
+        return bool(self._reader.execute(query, (verdict_id, review_id)).fetchone()[0])
 
     def outcome(self, verdict_id: str) -> tuple[str, str] | None:
         """Return the final outcome of a verdict and the id of its review, or None."""
@@ -256,6 +339,16 @@ class DeskState:
             if first:
                 found.append((self._rank(each, first[0]), *first))
         return min(found)[-1] if found else None
+
+    def next_audit(
+        self, wanted: HeldFilter, excluded: Collection[str], reviewer: str, now: int
+    ) -> str | None:
+        """Return the id of a drawn verdict that this reviewer may rate at ``now`` (ms), or None."""
+        condition, values = wanted.condition()
+        since = now - round(1000 * self._settings.blocked_time_limit_seconds)
+        query = _NEXT_AUDIT.format(condition)
+        rows = self._reader.execute(query, (since, reviewer, *values, len(excluded) + 1))
+        return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
 
     def _rank(self, message_type: str, since: int) -> int:
         """Return what is least for the first of several types, whose oldest verdict waits since then."""

@@ -19,9 +19,9 @@ MAX_NAME_LENGTH: Final = 256
 _KEY_BYTES: Final = 32
 
 
-def session_key(folder: Path) -> bytes:
-    """Return the key of a desk, which is created once; sessions outlive a restart. Raises InvalidSettings."""
-    path = folder / "session.key"
+def stored_key(folder: Path, name: str) -> bytes:
+    """Return a key of a desk, which is created once and outlives restarts. Raises InvalidSettings."""
+    path = folder / f"{name}.key"
     try:
         if not path.exists() or path.stat().st_size != _KEY_BYTES:
             unfinished = path.with_suffix(".new")

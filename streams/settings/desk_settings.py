@@ -148,6 +148,18 @@ class DeskSettings(SettingsSection):
     first_types: tuple[MessageType, ...] = Field(
         (), description="message types that come first with order type, in this order; then the oldest"
     )
+    audit_share: float = Field(
+        0.02,
+        ge=0,
+        le=1,
+        description="share of the verdicts that are sent or blocked without a person that is drawn to be "
+        "rated; 0: none",
+    )
+    audit_key: SecretStr | None = Field(
+        None,
+        description="key of this sample, the same in every desk: who knows it can foresee what is drawn; at "
+        "least 16 characters; unset: created once in store",
+    )
     tenant_key: str | None = Field(
         None, description="key of an answer's metadata that names its tenant, for the filter of reviewers"
     )
@@ -172,7 +184,7 @@ class DeskSettings(SettingsSection):
         """Whether everybody who reaches the port could review."""
         return not (self.logins or is_loopback(self.host))
 
-    @field_validator("token", "lead_token", "auditor_token")
+    @field_validator("token", "lead_token", "auditor_token", "audit_key")
     @classmethod
     def _token_is_usable(cls, token: SecretStr | None) -> SecretStr | None:
         return usable_token(token)

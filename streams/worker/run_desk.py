@@ -10,9 +10,10 @@ import structlog
 
 from schemas import Codec, RegistryUnreachable, Review
 from streams.delivery.publisher import Publisher
+from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
-from streams.desk.desk_follower import DeskFollower
+from streams.desk.desk_follower import DeskFollower, desk_topics
 from streams.desk.desk_login import DeskLogin
 from streams.desk.desk_metrics import DeskMetrics
 from streams.desk.desk_pages import MAX_FORM_BYTES, DeskPages
@@ -21,7 +22,7 @@ from streams.desk.known_answer_publishing import KnownAnswerPublishing
 from streams.desk.known_answers_page import KnownAnswersPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
-from streams.desk.sessions import Sessions, session_key
+from streams.desk.sessions import Sessions, stored_key
 from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, message_limits, refuse_wrong_topics
@@ -94,7 +95,7 @@ async def _run(settings: Settings) -> None:
             KnownAnswersPage(desk_pages, login, state, known_answers).add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
         log.info("desk_starts", port=port)
-        codec = await _checked_codec(settings)
+        codec = await _checked_codec(settings, state)
         publisher = await stack.enter_async_context(_open_publisher(settings))
         publishing = await stack.enter_async_context(
             _open_publishing(settings, desk, codec, publisher, metrics)
@@ -132,20 +133,23 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
     """Open what the desk stores; raises InvalidSettings, InfrastructureFailure."""
     folder = settings.desk.store
     with lock_directory(folder, "desk.lock", "desk.store"):
-        state = DeskState(folder, settings.desk, known_answers=settings.policy.known_answers)
+        key = settings.desk.audit_key
+        audit_key = key.get_secret_value().encode() if key else stored_key(folder, "audit")
+        sample = AuditSample(audit_key, settings.desk.audit_share)
+        state = DeskState(folder, settings.desk, sample, known_answers=settings.policy.known_answers)
         try:
             decisions = DecisionStore(folder)
             try:
-                yield Desk(state, decisions, settings), state, session_key(folder)
+                yield Desk(state, decisions, settings), state, stored_key(folder, "session")
             finally:
                 decisions.close()
         finally:
             state.close()
 
 
-async def _checked_codec(settings: Settings) -> Codec:
+async def _checked_codec(settings: Settings, state: DeskState) -> Codec:
     topics = Topics(settings.kafka.topic_prefix)
-    used = (topics.review, topics.blocked, topics.reviews, topics.schemas, topics.known_answers)
+    used = {*desk_topics(topics, state), topics.schemas, topics.known_answers}
     checks = await check_topics(settings, any_partitions=True)
     refuse_wrong_topics([each for each in checks if each.spec.name in used])
     codec = create_codec(settings)

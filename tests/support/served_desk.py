@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 
 from schemas import Verdict
 from scoring.policy import Policy
+from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
 from streams.desk.desk_login import DeskLogin
@@ -65,7 +66,8 @@ async def serving_desk(
             settings["public_url"] = settings["public_url"].format(address=address)
         values = {"host": "127.0.0.1", "port": port_of(port), "store": folder, **settings}
         own = changed(Settings(policy=Policy(known_answers=known_answers)), desk=values)
-        state = DeskState(folder, own.desk, known_answers=known_answers)
+        sample = AuditSample(KEY, own.desk.audit_share)
+        state = DeskState(folder, own.desk, sample, known_answers=known_answers)
         decisions = DecisionStore(folder)
         state.apply([DeskRecord(0, number, verdict) for number, verdict in enumerate(held)], {})
         try:

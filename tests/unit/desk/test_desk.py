@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from schemas import Verdict
+from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStatus, DecisionStore
 from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
 from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
@@ -26,6 +27,8 @@ NOW = 1_772_450_000.0
 class Desks:
     """A desk, and the same one again after a crash."""
 
+    sample = AuditSample(b"key", 0)
+
     def __init__(self, folder: Path) -> None:
         self.clock = Clock(NOW)
         self._folder = folder
@@ -34,7 +37,7 @@ class Desks:
     def _open(self) -> None:
         values = {"undo_seconds": 5, "lease_seconds": 60, "time_limits": {"instruction": 700}}
         settings = changed(Settings(), desk=values)
-        self.state = DeskState(self._folder, settings.desk)
+        self.state = DeskState(self._folder, settings.desk, self.sample)
         self.decisions = DecisionStore(self._folder, self.clock)
         self.desk = Desk(self.state, self.decisions, settings, self.clock)
         self.desk.caught_up = True

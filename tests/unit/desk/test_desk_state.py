@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Review, Verdict
+from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_state import ANY_HELD, DATABASE_NAME, DeskRecord, DeskState, HeldFilter
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
@@ -24,25 +25,40 @@ IDENTITIES = tuple(TopicIdentity("cluster", topic, f"id-{topic}") for topic in T
 Value = Verdict | Review
 
 
+NO_SAMPLE = AuditSample(b"key", 0)
+
+
+def opened(folder: Path, sample: AuditSample = NO_SAMPLE, **settings: Any) -> DeskState:
+    return DeskState(folder, DeskSettings.model_validate(settings), sample)
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[DeskState]:
-    opened = DeskState(tmp_path, DeskSettings())
-    yield opened
-    opened.close()
+    state = opened(tmp_path)
+    yield state
+    state.close()
 
 
 def verdict(number: int, decision: str = "review", answer: str = "So.") -> Verdict:
     return any_verdict(verdict_id=f"v-{number}", decision=decision, answer=answer)
 
 
-def review(number: int, outcome: str, review_id: str = "r-1", text: str | None = None) -> Review:
-    return a_review(verdict_id=f"v-{number}", outcome=outcome, review_id=review_id, text=text)
+def review(
+    number: int, outcome: str, review_id: str = "r-1", text: str | None = None, reviewer: str = "kim"
+) -> Review:
+    ids = {"verdict_id": f"v-{number}", "review_id": review_id, "reviewer": reviewer}
+    return a_review(**ids, outcome=outcome, text=text)
 
 
 NUMBERS = st.integers(0, 3)
 OUTCOMES = st.sampled_from(["send", "send_edited", "reject", "expired", "none", "unheard of"])
 REVIEWS = st.builds(
-    review, NUMBERS, OUTCOMES, st.sampled_from(["r-1", "r-2"]), st.sampled_from([None, "Text."])
+    review,
+    NUMBERS,
+    OUTCOMES,
+    st.sampled_from(["r-1", "r-2"]),
+    st.sampled_from([None, "Text."]),
+    st.sampled_from(["kim", "alex"]),
 )
 LOGS = st.fixed_dictionaries(
     {
@@ -51,25 +67,41 @@ LOGS = st.fixed_dictionaries(
         for topic, values in (
             ("verdicts.review", st.builds(verdict, NUMBERS, st.just("review"), st.sampled_from("AB"))),
             ("verdicts.blocked", st.builds(verdict, NUMBERS, st.just("blocked"), st.sampled_from("AB"))),
+            ("verdicts.auto-send", st.builds(verdict, NUMBERS, st.just("auto_send"), st.sampled_from("AB"))),
             ("reviews", REVIEWS),
         )
     }
 )
 
 
+#: Of the verdicts here it draws some for one person, some for two, and some for nobody.
+HALF = AuditSample(b"some key 1", 0.5)
+
+
+def raters(logs: dict[tuple[str, int], list[Any]], number: int) -> set[str]:
+    """Name who has rated a verdict, be it by the first record of an id on its partition."""
+    found: set[str] = set()
+    for partition in range(2):
+        seen: set[str] = set()
+        for each in logs["reviews", partition]:
+            if each.verdict_id == f"v-{number}" and each.review_id not in seen:
+                seen.add(each.review_id)
+                found |= set() if each.is_final else {each.reviewer}
+    return found
+
+
 def expected(logs: dict[tuple[str, int], list[Any]]) -> dict[str, Any]:
     """Count what the topics say, one after the other."""
     outcomes: dict[str, tuple[str, str]] = {}
-    for partition in range(2):
-        for each in logs["reviews", partition]:
-            if each.is_final:
-                outcomes.setdefault(each.verdict_id, (each.outcome, each.review_id))
+    for each in (*logs["reviews", 0], *logs["reviews", 1]):
+        if each.is_final:
+            outcomes.setdefault(each.verdict_id, (each.outcome, each.review_id))
     held: dict[str, Verdict] = {}
-    for topic in ("verdicts.review", "verdicts.blocked"):
-        for partition in range(2):
-            for each in logs[topic, partition]:
-                if each.verdict_id not in outcomes:
-                    held.setdefault(each.verdict_id, each)
+    for topic in ("verdicts.review", "verdicts.blocked", "verdicts.auto-send"):
+        for each in (*logs[topic, 0], *logs[topic, 1]):
+            left = HALF.raters(each.verdict_id) - len(raters(logs, int(each.verdict_id[2:])))
+            if each.verdict_id not in outcomes and (left > 0 or topic != "verdicts.auto-send"):
+                held.setdefault(each.verdict_id, each)
     return {f"v-{n}": (held.get(f"v-{n}"), outcomes.get(f"v-{n}")) for n in range(4)}
 
 
@@ -80,7 +112,7 @@ def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
     order = [key for key, values in logs.items() for _ in values]
     done = dict.fromkeys(logs, 0)
     with TemporaryDirectory() as folder:
-        state = DeskState(Path(folder), DeskSettings())
+        state = opened(Path(folder), sample=HALF)
         state.reset(IDENTITIES)
         batch: list[DeskRecord] = []
         for key in data.draw(st.permutations(order)):
@@ -91,7 +123,7 @@ def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
                 batch = []
                 if data.draw(st.booleans()):
                     state.close()
-                    state = DeskState(Path(folder), DeskSettings())
+                    state = opened(Path(folder), sample=HALF)
         state.apply(batch, {TopicPartition(*key): done[key] for key in done})
         found = {f"v-{n}": (state.held(f"v-{n}"), state.outcome(f"v-{n}")) for n in range(4)}
         held = [each for each, _ in found.values() if each]
@@ -102,6 +134,14 @@ def test_any_interleaving_in_any_batches_gives_what_the_topics_say(
             if isinstance(each, Review) and not each.is_final
         }
         listed = {each.verdict_id for each in held if each.decision == "blocked"} - rated
+        drawn = {each.verdict_id: HALF.raters(each.verdict_id) for each in held if each.decision != "review"}
+        for reviewer in ("kim", "alex"):
+            wanted = [
+                key
+                for key, number in drawn.items()
+                if len(by := raters(logs, int(key[2:]))) < number and reviewer not in by
+            ]
+            assert state.next_audit(ANY_HELD, (), reviewer, 0) == min(wanted, default=None)
         assert state.count(blocked=True) == len(listed)
         assert {each.verdict_id for each in state.blocked(ANY_HELD, 10)} == listed
         assert state.next_offsets() == {TopicPartition(*key): len(values) for key, values in logs.items()}
@@ -131,11 +171,11 @@ def test_a_state_of_other_topics_is_rebuilt(state: DeskState) -> None:
 
 
 def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    state = DeskState(tmp_path, DeskSettings())
+    state = opened(tmp_path)
     state.reset(IDENTITIES)
     state.close()
     (tmp_path / DATABASE_NAME).write_bytes(b"no database" * 100)
-    state = DeskState(tmp_path, DeskSettings())
+    state = opened(tmp_path)
     assert state.rebuild_reason(snapshot()) == "new"
     state.close()
     assert (tmp_path / "state.set-aside.sqlite3").exists()
@@ -160,7 +200,7 @@ def hold(state: DeskState, number: int, second: int, **fields: Any) -> None:
 )
 def test_the_order_is_that_of_the_settings(tmp_path: Path, order: str, expected: str) -> None:
     values = {"order": order, "time_limits": {"instruction": 60}, "first_types": ["action", "instruction"]}
-    state = DeskState(tmp_path, DeskSettings.model_validate(values))
+    state = opened(tmp_path, **values)
     for number, kind in ((1, "binary"), (2, "action"), (3, "instruction")):
         hold(state, number, number, message_type=kind)
     found: list[str] = []
@@ -171,7 +211,7 @@ def test_the_order_is_that_of_the_settings(tmp_path: Path, order: str, expected:
 
 
 def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_path: Path) -> None:
-    state = DeskState(tmp_path, DeskSettings(tenant_key="shop"))
+    state = opened(tmp_path, tenant_key="shop")
     hold(state, 1, 1, language="nl", reasons=("low_score",), metadata={"shop": "a"})
     hold(state, 2, 2, language=None, reasons=("low_score", "doubt"), message_type="action")
     hold(state, 3, 3, decision="blocked", reasons=("doubt",), metadata={"shop": "a"})
@@ -188,10 +228,10 @@ def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_pat
     assert state.choices()["tenant"] == {"a": 2, "": 1}
     state.close()
     # What was read with another key has other tenants.
-    state = DeskState(tmp_path, DeskSettings())
+    state = opened(tmp_path)
     state.reset(IDENTITIES)
     state.close()
-    state = DeskState(tmp_path, DeskSettings(tenant_key="shop"))
+    state = opened(tmp_path, tenant_key="shop")
     assert state.rebuild_reason(snapshot()) == "another_release"
     state.close()
 
@@ -200,7 +240,7 @@ def test_a_time_limit_counts_from_when_an_answer_was_produced_or_scored_if_that_
     tmp_path: Path,
 ) -> None:
     limits = {"time_limit_seconds": 100, "time_limits": {"instruction": 10}, "blocked_time_limit_seconds": 50}
-    state = DeskState(tmp_path, DeskSettings.model_validate(limits))
+    state = opened(tmp_path, **limits)
     hold(state, 1, 0)
     hold(state, 2, 0, message_type="instruction")
     hold(state, 3, 0, decision="blocked")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import KnownAnswer, Review, Verdict, WrongSpan
+from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.desk.judgements import combine, judgement
 from streams.known_answers.known_state import KnownAnswerState
@@ -17,12 +18,14 @@ from tests.support.known_answers import a_known_answer
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
+NO_SAMPLE = AuditSample(b"key", 0)
+
 SEND, REJECT = a_review(outcome="send"), a_review(outcome="reject")
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[DeskState]:
-    state = DeskState(tmp_path, DeskSettings(), known_answers=True)
+    state = DeskState(tmp_path, DeskSettings(), NO_SAMPLE, known_answers=True)
     yield state
     state.close()
 
@@ -174,7 +177,7 @@ def test_a_lead_finds_an_answer_by_its_key_and_by_a_verdict(state):
 
 
 def test_while_known_answers_are_off_nothing_is_kept_for_them(tmp_path):
-    state = DeskState(tmp_path, DeskSettings())
+    state = DeskState(tmp_path, DeskSettings(), NO_SAMPLE)
     read(state, verdict(), review(1, "send"))
     assert state.due_answers(10) == []
     state.close()
@@ -198,7 +201,7 @@ def test_any_order_repeats_and_publishing_in_between_end_in_the_same_known_answe
     """Known to workers: what is true or untrue. What ended may never have been published."""
     found = []
     for publishes in (False, True):
-        state = DeskState(tmp_path_factory.mktemp("desk"), DeskSettings(), known_answers=True)
+        state = DeskState(tmp_path_factory.mktemp("desk"), DeskSettings(), NO_SAMPLE, known_answers=True)
         mixed = [*values, *random.choices(values, k=3)] if values else []
         random.shuffle(mixed)
         for each in mixed:

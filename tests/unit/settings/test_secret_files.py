@@ -31,6 +31,7 @@ SECRETS: dict[tuple[str, ...], dict[str, str]] = {
     ("desk", "token"): {},
     ("desk", "lead_token"): {},
     ("desk", "auditor_token"): {},
+    ("desk", "audit_key"): {},
     ("desk", "oidc", "client_secret"): {},
     ("telemetry", "otlp_headers", "*"): {},
 }
