@@ -19,7 +19,6 @@ from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
 NO_SAMPLE = AuditSample(b"key", 0)
-
 SEND, REJECT = a_review(outcome="send"), a_review(outcome="reject")
 
 
