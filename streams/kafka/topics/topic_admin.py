@@ -59,8 +59,7 @@ class TopicCheck:
 async def create_topics(settings: Settings, *, add_partitions: bool = False) -> list[TopicCheck]:
     """Create the missing topics; existing ones are compared and not changed.
 
-    ``add_partitions`` gives existing topics as many partitions as the settings say. Compacted ones stay as
-    they are: the records of a key would be in two partitions, and a deleted document could come back.
+    ``add_partitions`` gives existing topics as many partitions as the settings say, but for compacted ones.
 
     Raises ServiceUnreachable, and InvalidSettings if the cluster refuses to create a topic.
     """
@@ -84,7 +83,7 @@ def _missing_partitions(specs: Iterable[TopicSpec], actual: Mapping[str, ActualT
     return {
         spec.name: spec.partitions
         for spec in specs
-        if spec.config["cleanup.policy"] != "compact"
+        if not spec.keeps_partitions
         and spec.name in actual
         and actual[spec.name].partitions < spec.partitions
     }

@@ -132,6 +132,14 @@ class TopicSpec:
     config: Mapping[str, str]
     retention: RetentionAdvice | None = None
 
+    @property
+    def keeps_partitions(self) -> bool:
+        """Whether an existing topic must keep its number of partitions, since it is compacted.
+
+        The records of a key would be in two partitions, and a deleted document could come back.
+        """
+        return self.config["cleanup.policy"] == "compact"
+
 
 class Requirement(StrEnum):
     """How strictly a topic must match a value of its specification."""
@@ -203,10 +211,10 @@ def spec_differences(
 ) -> tuple[str, ...]:
     """Return the requirements that a topic does not meet; one that exceeds them is fine.
 
-    ``any_partitions`` permits fewer partitions too.
+    ``any_partitions`` permits fewer partitions too, which a compacted topic may always have.
     """
     problems = []
-    if actual.partitions < spec.partitions and not any_partitions:
+    if actual.partitions < spec.partitions and not (any_partitions or spec.keeps_partitions):
         problems.append(f"has {actual.partitions} of {spec.partitions} partitions")
     if actual.replication < spec.replication:
         problems.append(f"has replication factor {actual.replication}, {spec.replication} wanted")
