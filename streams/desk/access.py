@@ -24,6 +24,7 @@ ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
     "GET /news": _ALL,
     "POST /decide": _DECIDING,
     "POST /undo": _DECIDING,
+    "GET /lead": frozenset({DeskRole.LEAD, DeskRole.AUDITOR}),
     "GET /known-answers": _LEADING,
     "POST /known-answers/end": _LEADING,
 }

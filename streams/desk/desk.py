@@ -286,6 +286,14 @@ class Desk:
         outcome = self._state.outcome(superseded.verdict_id)
         return outcome[0] if outcome else None
 
+    def waiting_by_type(self) -> dict[tuple[str, ...], float]:
+        """Count the answers without an outcome by message type."""
+        return {(each,): counts[0] for each, counts in self._state.waiting_by_age(0, ()).items()}
+
+    def time_used(self) -> float:
+        """Return the largest share of its time limit that an answer without an outcome has waited."""
+        return self._state.time_used(round(1000 * self._clock()))
+
     def oldest_seconds(self) -> float | None:
         """Return the age of the oldest answer without an outcome, or None."""
         produced_at = self._state.oldest()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
+from schemas import Review
 from streams.desk.desk import EXPIRED, NONE, REJECT, SEND, SEND_EDITED, Desk
 from streams.observability.health import Health
 from streams.observability.instruments import Instruments, MetricLabel, ProcessMetrics
@@ -20,6 +21,17 @@ class DeskMetrics(Instruments):
             "truthgate.desk_waiting",
             "Answers for review without an outcome that were not decided here either.",
             "It grows: too few reviewers, or too much goes to review.",
+        )
+        self._waiting_by_type = self.gauge(
+            "truthgate.desk_waiting_by_type",
+            "Answers for review without an outcome on `reviews`.",
+            "One message type: what holds it, at `/lead`.",
+            MetricLabel("message_type"),
+        )
+        self._time_used = self.gauge(
+            "truthgate.desk_time_used",
+            "The largest share of its time limit that an answer has waited; at 1 it expires.",
+            "`desk.time_limits`; too few reviewers.",
         )
         self._blocked = self.gauge(
             "truthgate.desk_blocked", "Blocked answers without an outcome.", "The list at `/blocked`."
@@ -41,13 +53,28 @@ class DeskMetrics(Instruments):
             "No increase while answers wait.",
             MetricLabel("outcome", (SEND, SEND_EDITED, REJECT, EXPIRED, NONE)),
         )
+        self._decision = self.histogram(
+            "truthgate.desk_decision",
+            "Time from an answer to the decision of a reviewer of this desk.",
+            "`/lead`; too few reviewers.",
+            bounds=(10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400),
+            unit="s",
+        )
         self.begin_section("Process")
         self.process = ProcessMetrics(self)
+
+    def count(self, review: Review) -> None:
+        """Count a review that Kafka has."""
+        self.reviews.add(review.outcome)
+        if review.outcome in {SEND, SEND_EDITED, REJECT}:
+            self._decision.record((review.reviewed_at - review.produced_at).total_seconds())
 
     def watch(self, desk: Desk, health: Health) -> None:
         """Show the state of a desk on demand, from any thread."""
         self.process.ready.set_function(lambda: health.unready_reason is None)
         self._waiting.set_function(lambda: desk.counts().waiting)
+        self._waiting_by_type.set_labelled_function(desk.waiting_by_type)
+        self._time_used.set_function(desk.time_used)
         self._blocked.set_function(lambda: desk.counts().blocked)
         self._unpublished.set_function(lambda: desk.counts().unpublished)
         self._oldest.set_function(desk.oldest_seconds)

@@ -255,6 +255,7 @@ class DeskPages:
             "wanted": asdict(self._wanted(request)),
             "may_decide": may_decide(session.role),
             "can_log_out": self._login.can_log_out,
+            "sees_figures": session.role is not DeskRole.REVIEWER,
             "leads_known_answers": self._desk.known_answers and session.role is DeskRole.LEAD,
         }
 

@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from schemas import Codec, KnownAnswer, Review, Verdict
 from streams.desk import judgements
 from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import desk_format
+from streams.desk.lead_figures import PersonsRating, ReviewedVerdict
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.rates.verdict_counts import to_epoch_ms
@@ -125,10 +127,22 @@ WHERE (excluded.partition, excluded."offset") < (partition, "offset")
 """
 
 
+_RATINGS: Final = """
+SELECT verdict_id, reviewer, rating, label FROM reviews JOIN verdicts USING (verdict_id)
+WHERE scored_at >= ? AND (rating IS NOT NULL OR label IS NOT NULL)
+ORDER BY reviews.partition, reviews."offset"
+"""
+_FACTS: Final = """
+SELECT verdict_id, list, message_type, reason, scored_at, judged, outcome,
+    (SELECT reviewed_at FROM reviews WHERE verdict_id = outcomes.verdict_id
+     AND review_id = outcomes.review_id AND partition = outcomes.partition)
+FROM verdicts LEFT JOIN outcomes USING (verdict_id) WHERE scored_at >= ?
+"""
 _SENT: Final = 3
 #: What figures need of a verdict is kept for so long.
 FIGURES_DAYS: Final = 30
 _LISTS: Final = {"review": 0, "blocked": 1, "auto_send": _SENT}
+_DECISIONS: Final = {number: decision for decision, number in _LISTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +301,40 @@ class DeskState:
         }
         writer.execute(_HOLD, row)
         writer.execute(_NOTE, row)
+
+    def reviewed(self, since: int) -> list[ReviewedVerdict]:
+        """Return the verdicts scored since then (ms since 1970) that are decided about or rated."""
+        ratings: dict[str, list[PersonsRating]] = {}
+        for verdict_id, *rating in self._reader.execute(_RATINGS, (since,)):
+            ratings.setdefault(verdict_id, []).append(PersonsRating(*rating))
+        found, rows = [], self._reader.execute(_FACTS, (since,))
+        for verdict_id, of_list, message_type, reason, at, judged, outcome, decided_at in rows:
+            decision, given = _DECISIONS[of_list], tuple(ratings.get(verdict_id, ()))
+            if outcome or given:
+                reviewed = (judged or None, outcome, decided_at, given)
+                found.append(ReviewedVerdict(decision, message_type, reason, at, *reviewed))
+        return found
+
+    def waiting_by_age(self, now: int, ages: Sequence[float]) -> dict[str, list[int]]:
+        """Count the answers that wait by type and age: up to each of ``ages`` in seconds, then older ones."""
+        found: dict[str, list[int]] = {}
+        for each in self._types(0):
+            query = "SELECT count(*) FROM held WHERE list = 0 AND message_type = ? AND since > ?"
+            younger = [
+                self._reader.execute(query, (each, now - round(1000 * age))).fetchone()[0] for age in ages
+            ]
+            every = self._reader.execute(query, (each, -1)).fetchone()[0]
+            found[each] = [high - low for low, high in pairwise([0, *younger, every])]
+        return found
+
+    def time_used(self, now: int) -> float:
+        """Return the largest share of its time limit that an answer has waited at ``now`` (ms since 1970)."""
+        query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
+        waited = (
+            (now - self._reader.execute(query, (each,)).fetchone()[0]) / self._limit(each)
+            for each in self._types(0)
+        )
+        return max(waited, default=0.0)
 
     def prune(self, now: int) -> None:
         """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what no figure needs."""

@@ -26,11 +26,11 @@ class ReviewPublishing:
         codec: writes reviews.
         publisher: sends them.
         topic: of the reviews.
-        count: called with the outcome of each review that Kafka has.
+        count: called with each review that Kafka has.
     """
 
     def __init__(
-        self, desk: Desk, codec: Codec, publisher: Publisher, topic: str, count: Callable[[str], object]
+        self, desk: Desk, codec: Codec, publisher: Publisher, topic: str, count: Callable[[Review], object]
     ) -> None:
         self._desk = desk
         self._codec = codec
@@ -71,7 +71,7 @@ class ReviewPublishing:
             log.warning("review_refused", review_id=review.review_id, error_type=error.error_class)
             return
         await asyncio.to_thread(self._desk.acknowledge, review.review_id)
-        self._count(review.outcome)
+        self._count(review)
         log.info(
             "review_published",
             review_id=review.review_id,

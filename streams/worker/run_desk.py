@@ -20,6 +20,7 @@ from streams.desk.desk_pages import MAX_FORM_BYTES, DeskPages
 from streams.desk.desk_state import DeskState
 from streams.desk.known_answer_publishing import KnownAnswerPublishing
 from streams.desk.known_answers_page import KnownAnswersPage
+from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, stored_key
@@ -90,6 +91,7 @@ async def _run(settings: Settings) -> None:
         login = DeskLogin(desk, Sessions(key, settings.desk), settings.desk, templates)
         desk_pages = DeskPages(desk, login, templates)
         desk_pages.add_to(pages)
+        LeadPage(desk_pages, state).add_to(pages)
         known_answers = KnownAnswerPublishing(desk, state, Topics(settings.kafka.topic_prefix).known_answers)
         if desk.known_answers:
             KnownAnswersPage(desk_pages, login, state, known_answers).add_to(pages)
@@ -170,7 +172,7 @@ async def _open_publishing(
 ) -> AsyncIterator[ReviewPublishing]:
     """Open what publishes reviews; at the end, what could still be undone is published too."""
     topic = Topics(settings.kafka.topic_prefix).reviews
-    publishing = ReviewPublishing(desk, codec, publisher, topic, metrics.reviews.add)
+    publishing = ReviewPublishing(desk, codec, publisher, topic, metrics.count)
     try:
         yield publishing
     finally:

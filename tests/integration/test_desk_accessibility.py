@@ -1,5 +1,6 @@
 """Every page of the desk by the rules of axe-core for WCAG 2.2 AA: wide, on a phone, dark, in Dutch."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -13,6 +14,7 @@ from tests.support.desk import held
 from tests.support.known_answers import a_known_answer
 from tests.support.npm_packages import installed
 from tests.support.pages import with_claims
+from tests.support.reviews import a_review
 from tests.support.served_desk import serving_desk
 
 PACKAGES: Final = Path(__file__).parents[1] / "support/npm_pages"
@@ -29,6 +31,7 @@ PAGES: Final = (
     "/?notice=late",
     "/blocked",
     "/filter",
+    "/lead",
     "/known-answers",
     "/no-such-page",
 )
@@ -75,13 +78,33 @@ def an_answer() -> Verdict:
     )
 
 
+def reviewed() -> list[DeskRecord]:
+    """Give what fills the page of figures: verdicts that three people decided about and rated."""
+    verdicts = [held(n, verdict_id=f"f-{n}", reasons=("middle_score",)) for n in range(100, 130)]
+    decided = [
+        a_review(
+            review_id=f"{each.verdict_id} {name}",
+            verdict_id=each.verdict_id,
+            outcome=("send", "send_edited", "reject")[number % 3] if name == "kim" else "none",
+            text="Text.",
+            rating=1 + (number + (name == "alex")) % 5,
+            label="TRUE" if number % 3 else "FALSE",
+            reviewer=name,
+            reviewed_at=each.scored_at + timedelta(seconds=20 + number),
+        )
+        for number, each in enumerate(verdicts)
+        for name in ("kim", "alex")
+    ]
+    return [DeskRecord(0, 1_000 + number, each) for number, each in enumerate((*verdicts, *decided))]
+
+
 async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
     axe = (installed(PACKAGES, "pages are checked") / "node_modules/axe-core/axe.min.js").read_text("utf-8")
     found = list[str]()
     answers = (an_answer(), held(2, decision="blocked"), *(held(10 + number) for number in range(len(LOOKS))))
     known = [DeskRecord(0, n, a_known_answer(f"{n}" * 64, each)) for n, each in enumerate(KnownAnswerState)]
     async with chromium() as browser, serving_desk(tmp_path, *answers, known_answers=True) as served:
-        served.state.apply(known, {})
+        served.state.apply([*known, *reviewed()], {})
         for number, (scheme, width, language) in enumerate(LOOKS):
             address = f"{served.address}/login?language={language}"
             async with opened(browser, address, scheme, width) as watched:

@@ -20,6 +20,7 @@ from streams.desk.desk_pages import DeskPages
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.desk.known_answer_publishing import KnownAnswerPublishing
 from streams.desk.known_answers_page import KnownAnswersPage
+from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.sessions import COOKIE, Sessions
 from streams.observability.health import Health
@@ -78,6 +79,7 @@ async def serving_desk(
             login = DeskLogin(desk, sessions, own.desk, templates)
             desk_pages = DeskPages(desk, login, templates)
             desk_pages.add_to(pages)
+            LeadPage(desk_pages, state).add_to(pages)
             publishing = KnownAnswerPublishing(desk, state, "known-answers")
             if known_answers:
                 KnownAnswersPage(desk_pages, login, state, publishing).add_to(pages)

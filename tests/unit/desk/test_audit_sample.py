@@ -113,3 +113,22 @@ def test_what_is_not_drawn_is_not_kept(sampled: SampledDesks) -> None:
     number = min(set(range(200)) - {*sampled.once, *sampled.twice})
     sampled.hold(number, decision="auto_send")
     assert sampled.state.held(f"v-{number}") is None
+
+
+def test_what_people_said_is_kept_without_texts_and_forgotten_in_time(sampled: SampledDesks) -> None:
+    sampled.hold(300, 301)
+    sampled.hold(sampled.once[0], decision="auto_send")
+    assert sampled.desk.waiting_by_type() == {("binary",): 2}
+    for verdict_id, choice in (("v-300", Choice(SEND)), (f"v-{sampled.once[0]}", Choice(NONE, rating=1))):
+        assert sampled.desk.decide(verdict_id, KIM, choice) is None
+    sampled.publish()
+    now = round(1000 * sampled.clock.now)
+    reviewed = {each.decision: each for each in sampled.state.reviewed(0)}
+    assert (reviewed["review"].outcome, reviewed["review"].ratings) == ("send", ())
+    assert reviewed["review"].decided_at == now - 10_000
+    assert [(each.reviewer, each.says) for each in reviewed["auto_send"].ratings] == [("kim", "FALSE")]
+    assert sampled.state.waiting_by_age(now, (60, 3_600)) == {"binary": [0, 1, 0]}
+    assert sampled.state.time_used(now) == pytest.approx(309 / 3_600)
+    assert sampled.state.reviewed(now) == []
+    sampled.state.prune(now + 31 * 86_400_000)
+    assert sampled.state.reviewed(0) == []

@@ -23,7 +23,8 @@ TOKENS = {
 OIDC = {"issuer": "https://login.example.com", "client_id": "desk"}
 READ = {"GET /", "GET /blocked", "GET /news", "GET /filter", "POST /filter", "POST /logout"}
 DECIDE = {"POST /decide", "POST /undo"}
-MAY = {LEAD: READ | DECIDE, REVIEWER: READ | DECIDE, AUDITOR: READ}
+FIGURES = {"GET /lead"}
+MAY = {LEAD: READ | DECIDE | FIGURES, REVIEWER: READ | DECIDE, AUDITOR: READ | FIGURES}
 
 
 def routes(served: ServedDesk) -> set[str]:
@@ -42,7 +43,7 @@ async def test_every_route_is_in_the_table(tmp_path: Path, login: dict[str, Any]
 async def test_each_route_serves_the_roles_that_it_is_for_and_nobody_without_a_login(tmp_path: Path) -> None:
     async with serving_desk(tmp_path, held(1), **TOKENS) as served:
         for_roles = {route for route in routes(served) if ROUTES[route] is not None}
-        assert for_roles == READ | DECIDE
+        assert for_roles == READ | DECIDE | FIGURES
         for route in for_roles:
             method, path = route.split()
             async with served.client() as stranger:
