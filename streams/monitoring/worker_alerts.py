@@ -1,6 +1,7 @@
 """Alerts on the workers and on the flow of answers: missing, stalled, or saturated."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from streams.monitoring.alerts import group_alerts, kafka_silent_alerts, unless_kafka_is_silent
 from streams.monitoring.prometheus_rules import (
@@ -18,6 +19,8 @@ _RECEIVED = "truthgate_answers_total"
 #: counts only if at least so many answers came then.
 _QUIET_SECONDS, _WEEK_SECONDS, _USUAL_ANSWERS = 1800.0, 7 * 86_400.0, 20
 _RESTARTS = 3
+#: So many answers may wait for a person, each for this share of its time limit, without anybody being told.
+_QUEUE, _TIME_USED = 20, 0.8
 #: Scoring processes that are busy for this share of the time leave no room for a peak.
 _SATURATED = 0.9
 #: A check that is missing from this share of verdicts is missing in general.
@@ -27,7 +30,7 @@ _MIN_DEGRADED = 20
 
 def operation_rules(deployment: Deployment) -> RuleGroup:
     """Return the alerts on workers and answers."""
-    rules = (*_workers(deployment), *_answers(deployment), *_pauses(deployment))
+    rules = (*_workers(deployment), *_answers(deployment), *_pauses(deployment), *_desk(deployment))
     return RuleGroup("truthgate-operations", rules)
 
 
@@ -185,6 +188,29 @@ def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
         summary="Dead letters wait for somebody to replay or discard them",
         description="{{ $value }} were neither replayed nor discarded. Customers of these answers get none, "
         "and after topics.retention_days the letters are gone.",
+    )
+
+
+def _desk(deployment: Deployment) -> Iterator[AlertingRule]:
+    desk = replace(deployment, job=f"{deployment.job}-desk")
+    waiting = desk.aggregate("max", desk.series("truthgate_desk_waiting"))
+    yield AlertingRule(
+        name="TruthgateReviewQueueGrowing",
+        expression=f"deriv(({waiting})[{desk.scaled_duration(1800)}:{desk.scaled_duration(60)}]) > 0 "
+        f"and {waiting} > {_QUEUE}",
+        for_seconds=desk.scaled_minutes(30),
+        summary="More answers wait for a person than are decided",
+        description="The queue of the review desk has grown for half an hour, now by {{ $value | humanize }} "
+        "a second. Customers wait ever longer, and answers will expire.",
+    )
+    used = desk.aggregate("max", desk.series("truthgate_desk_time_used"))
+    yield AlertingRule(
+        name="TruthgateReviewTooLate",
+        expression=f"{used} > {_TIME_USED}",
+        for_seconds=desk.scaled_minutes(1),
+        summary="An answer for review is about to expire",
+        description="It has waited for {{ $value | humanizePercentage }} of its time limit "
+        "(desk.time_limits). An answer that expires is not sent.",
     )
 
 

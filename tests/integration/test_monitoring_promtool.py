@@ -431,6 +431,20 @@ def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rule
     play(rules, {lag: "0+500x10 5000-200x20 0x60"}, [Fires(minute, name) for minute in range(0, 80, 5)])
 
 
+def test_a_queue_of_reviewers_that_grows_is_told_and_one_that_is_worked_off_is_not(rules: Path) -> None:
+    name = "TruthgateReviewQueueGrowing"
+    waiting = 'truthgate_desk_waiting{job="truthgate-desk", instance="d"}'
+    play(rules, {waiting: "0+2x100"}, [Fires(30, name), Fires(60, name, values=("warning",))])
+    play(rules, {waiting: "0+5x10 50-2x25 0x70"}, [Fires(minute, name) for minute in range(0, 100, 10)])
+    play(rules, {waiting: "0+0.1x100"}, [Fires(90, name)])
+
+
+def test_an_answer_that_is_about_to_expire_is_told(rules: Path) -> None:
+    name, used = "TruthgateReviewTooLate", 'truthgate_desk_time_used{job="truthgate-desk", instance="d"}'
+    expected = [Fires(5, name), Fires(12, name, values=("warning",)), Fires(25, name)]
+    play(rules, {used: "0.5x9 0.9x10 0x20"}, expected)
+
+
 def test_a_pause_that_nobody_ends_is_reported_after_hours_with_its_scope(rules: Path) -> None:
     own = 'job="truthgate", instance="{}", message_type="{}", language="all"'
     series = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import promql_parser
 
+from streams.desk.desk_metrics import DeskMetrics
 from streams.monitoring.prometheus_rules import AlertingRule, Deployment, RecordingRule
 from streams.monitoring.rendering import all_rules, render_dashboard
 from streams.settings import JudgeSettings, Settings
@@ -72,9 +73,10 @@ def parts(expression: str) -> Parts:
 
 
 def exported() -> dict[str, frozenset[str]]:
-    """Give each series that a worker exports, with its labels."""
+    """Give each series that a worker or the review desk exports, with its labels."""
     found: dict[str, frozenset[str]] = {}
-    for definition in chain.from_iterable(WorkerMetrics().sections.values()):
+    sections = chain(WorkerMetrics().sections.values(), DeskMetrics().sections.values())
+    for definition in chain.from_iterable(sections):
         labels = frozenset(label.prometheus for label in definition.labels)
         if definition.kind == "histogram":
             found |= {f"{definition.prometheus}_{part}": labels for part in ("count", "sum")}
