@@ -18,7 +18,7 @@ from tests.support.reviews import a_review
 
 @pytest.fixture
 def desk(topics: Topics, settings: Settings, tmp_path: Path) -> Iterator[DeskProcess]:
-    with DeskProcess(settings, tmp_path) as process:
+    with DeskProcess(settings, tmp_path, decisions_per_minute=10_000) as process:
         process.wait_ready()
         yield process
 
@@ -82,6 +82,33 @@ async def test_two_reviewers_never_have_one_answer(desk: DeskProcess, settings: 
         assert kim.shown == "v-1"  # there is no other one
         alex.decide("send")
         assert [each.reviewer for each in await published(settings, 1)] == ["alex"]
+
+
+async def test_two_reviewers_at_once_work_through_200_answers_and_see_none_both(
+    desk: DeskProcess, settings: Settings
+) -> None:
+    await publish(settings, [held(n) for n in range(200)])
+
+    def review(name: str) -> set[str]:
+        seen = set[str]()
+        with Reviewer(desk.address, name) as reviewer:
+            while len(done) < 200:
+                reviewer.look()
+                if shown := reviewer.shown:
+                    seen.add(shown)
+                    reviewer.decide("send")
+                    done.add(shown)
+        return seen
+
+    done = set[str]()
+    async with asyncio.timeout(120):
+        kim, alex = await asyncio.gather(*(asyncio.to_thread(review, name) for name in ("kim", "alex")))
+    assert not kim & alex
+    assert len(kim | alex) == 200
+    assert min(len(kim), len(alex)) > 20, "both had work"
+    found = await published(settings, 200)
+    assert sorted(each.verdict_id for each in found) == sorted(f"v-{n}" for n in range(200))
+    assert {each.reviewer for each in found} == {"kim", "alex"}
 
 
 async def test_a_decision_can_be_undone_before_it_is_published(
