@@ -23,6 +23,7 @@ ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
     "POST /filter": _ALL,
     "GET /news": _ALL,
     "POST /decide": _DECIDING,
+    "POST /pass": _DECIDING,
     "POST /undo": _DECIDING,
     "GET /lead": frozenset({DeskRole.LEAD, DeskRole.AUDITOR}),
     "GET /known-answers": _LEADING,

@@ -1,11 +1,12 @@
-"""Decisions until Kafka has them, and leases of answers, in a local SQLite file."""
+"""Decisions until Kafka has them, leases of answers and who passed them on, in a local SQLite file."""
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from schemas import Codec, Review
@@ -34,20 +35,33 @@ CREATE TABLE origin (
     cluster_id TEXT NOT NULL
 ) STRICT;
 """
+_LAYOUT_2: Final = """
+CREATE TABLE handovers (
+    verdict_id TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    receiver TEXT NOT NULL,
+    for_lead INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    until REAL NOT NULL,
+    PRIMARY KEY (verdict_id, reviewer)
+) STRICT;
+"""
 
 
-def desk_format(layout: int, schema: str) -> StoreFormat:
+def desk_format(layout: int, schema: str, upgrades: Mapping[int, str] = MappingProxyType({})) -> StoreFormat:
     """Return the format of a file of the desk: every committed transaction survives a power failure."""
     return StoreFormat(
         setting="desk.store",
         application_id=0x74676473,  # "tgds"
         layout=layout,
         schema=schema,
+        upgrades=upgrades,
         pragmas=("synchronous = FULL", "secure_delete = ON"),
     )
 
 
-_FORMAT: Final = desk_format(1, _SCHEMA)
+# A file of an older layout is kept: it may have decisions that Kafka lacks.
+_FORMAT: Final = desk_format(2, _SCHEMA + _LAYOUT_2, {1: _LAYOUT_2})
 
 
 class DecisionStatus(StrEnum):
@@ -73,6 +87,16 @@ class StoredDecision:
     status: DecisionStatus
     #: The outcome that came first, if another one did.
     first: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """An answer that ``reviewer`` passed on or assigned: to a named receiver, to a lead, or to anyone."""
+
+    reviewer: str
+    receiver: str = ""
+    for_lead: bool = False
+    reason: str = ""
 
 
 class DecisionStore:
@@ -241,3 +265,48 @@ class DecisionStore:
             (self._clock(),),
         )
         return {verdict_id for (verdict_id,) in rows}
+
+    def hand_over(self, verdict_id: str, handover: Handover, seconds: float) -> None:
+        """Store that an answer was passed on, for so long to nobody else, and end its lease."""
+        passed = (handover.reviewer, handover.receiver, handover.for_lead, handover.reason)
+        row = (verdict_id, *passed, self._clock() + seconds)
+        with transaction(self._connection) as connection:
+            connection.execute("INSERT OR REPLACE INTO handovers VALUES (?, ?, ?, ?, ?, ?)", row)
+            connection.execute("DELETE FROM leases WHERE verdict_id = ?", (verdict_id,))
+
+    def handovers(self, verdict_id: str) -> list[Handover]:
+        """Return who passed an answer on, the first one first."""
+        query = (
+            "SELECT reviewer, receiver, for_lead, reason FROM handovers WHERE verdict_id = ? ORDER BY rowid"
+        )
+        rows = self._connection.execute(query, (verdict_id,))
+        return [Handover(reviewer, to, bool(lead), reason) for reviewer, to, lead, reason in rows]
+
+    def reserved(self, reviewer: str, *, is_lead: bool) -> tuple[list[str], set[str]]:
+        """Return the answers that a reviewer gets first by name, and those that are not for him by now.
+
+        The last who passed an answer on says to whom it goes. Nobody gets what he passed on himself.
+        """
+        rows = self._connection.execute(
+            "SELECT verdict_id, reviewer, receiver, for_lead FROM handovers WHERE until > ? ORDER BY rowid",
+            (self._clock(),),
+        ).fetchall()
+        own = {verdict_id for verdict_id, by, *_ in rows if by == reviewer}
+        last = {verdict_id: (receiver, for_lead) for verdict_id, _, receiver, for_lead in rows}
+        first, others = [], set()
+        for verdict_id, (receiver, for_lead) in last.items():
+            if receiver == reviewer:
+                first.append(verdict_id)
+            elif receiver or verdict_id in own or (for_lead and not is_lead):
+                others.add(verdict_id)
+        return first, others
+
+    def passed_on(self, reviewer: str | None = None) -> set[str]:
+        """Return the answers that were passed on, or those that this reviewer passed on."""
+        query = "SELECT verdict_id FROM handovers WHERE ? IS NULL OR reviewer = ?"
+        return {verdict_id for (verdict_id,) in self._connection.execute(query, (reviewer, reviewer))}
+
+    def forget_handovers(self, verdict_ids: Collection[str]) -> None:
+        """Forget who passed these answers on: they have an outcome."""
+        rows = [(each,) for each in verdict_ids]
+        self._connection.executemany("DELETE FROM handovers WHERE verdict_id = ?", rows)

@@ -16,7 +16,7 @@ import structlog
 
 from schemas import Codec, Review, Verdict
 from schemas.records import SENDING_OUTCOMES
-from streams.desk.decisions import DecisionStatus, DecisionStore, StoredDecision
+from streams.desk.decisions import DecisionStatus, DecisionStore, Handover, StoredDecision
 from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
 from streams.desk.wrong_words import find_wrong_words
 from streams.settings import DeskRole, Settings
@@ -64,6 +64,8 @@ class DecisionRefusal(StrEnum):
 
     GONE = "gone"
     TAKEN = "taken"
+    NOT_YOURS = "not_yours"
+    NO_REASON = "no_reason"
     EMPTY = "empty"
     TOO_LARGE = "too_large"
     NOT_READY = "not_ready"
@@ -145,9 +147,14 @@ class Desk:
             return self.caught_up and self._next(session, wanted) is not None
 
     def _next(self, session: ReviewerSession, wanted: HeldFilter) -> str | None:
-        unavailable = self._decisions.unavailable()
-        if skipped := self._skipped.get(session.id):
-            if chosen := self._next_of(session, wanted, unavailable | skipped):
+        assigned, not_for_session = self._reserved(session)
+        unavailable = self._decisions.unavailable() | not_for_session
+        skipped = self._skipped.get(session.id, set())
+        for each in assigned:
+            if each not in unavailable | skipped and self._state.is_blocked(each) is not None:
+                return each
+        if later := skipped | self._decisions.passed_on(session.reviewer):
+            if chosen := self._next_of(session, wanted, unavailable | later):
                 return chosen
             skipped.clear()
         return self._next_of(session, wanted, unavailable)
@@ -231,6 +238,38 @@ class Desk:
             skipped.add(verdict_id)
             self._decisions.release(session.id)
 
+    def pass_on(
+        self, verdict_id: str, session: ReviewerSession, reason: str, receiver: str = "", *, for_lead: bool
+    ) -> DecisionRefusal | None:
+        """Give an answer to somebody else: a named receiver, a lead or anyone; a lead needs no reason.
+
+        For ``assignment_seconds`` nobody else gets it, nor does this reviewer, who gets it last after that.
+        Returns why not, or None.
+        """
+        is_lead = session.role is DeskRole.LEAD
+        if not (reason or is_lead):
+            return DecisionRefusal.NO_REASON
+        with self._lock:
+            if refusal := self._refusal(verdict_id, session):
+                return refusal
+            if self._state.is_blocked(verdict_id) is None:
+                return DecisionRefusal.GONE
+            to_self = receiver == session.reviewer and not is_lead
+            handover = Handover(session.reviewer, "" if to_self else receiver, for_lead, reason)
+            self._decisions.hand_over(verdict_id, handover, self._settings.assignment_seconds)
+        log.info(
+            "review_passed_on",
+            verdict_id=verdict_id,
+            reviewer=session.reviewer,
+            to=handover.receiver or ("a lead" if for_lead else "anyone"),
+        )
+        return None
+
+    def handovers(self, verdict_id: str) -> list[Handover]:
+        """Return who passed an answer on and why, the first one first."""
+        with self._lock:
+            return self._decisions.handovers(verdict_id)
+
     def release(self, session: ReviewerSession) -> None:
         """Give the answer of a session back; it may get another one."""
         with self._lock:
@@ -308,6 +347,10 @@ class Desk:
             if not self.caught_up:
                 return []
             self._settle()
+            passed_on = self._decisions.passed_on()
+            self._decisions.forget_handovers(
+                [each for each in passed_on if self._state.is_blocked(each) is None]
+            )
             self._expire()
             return self._decisions.take_due(at_once=at_once)
 
@@ -368,8 +411,13 @@ class Desk:
         holder = self._decisions.holder(verdict_id)
         if holder not in (None, session.id):
             return DecisionRefusal.TAKEN
-        is_decided = holder is None and verdict_id in self._decisions.unavailable()
-        return DecisionRefusal.GONE if is_decided else None
+        if holder is None and verdict_id in self._decisions.unavailable():
+            return DecisionRefusal.GONE
+        is_free = holder or session.role is DeskRole.LEAD or verdict_id not in self._reserved(session)[1]
+        return None if is_free else DecisionRefusal.NOT_YOURS
+
+    def _reserved(self, session: ReviewerSession) -> tuple[list[str], set[str]]:
+        return self._decisions.reserved(session.reviewer, is_lead=session.role is DeskRole.LEAD)
 
     def _lease(self, verdict_id: str, session: ReviewerSession) -> bool:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)

@@ -28,6 +28,7 @@ from streams.desk.desk import (
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import HeldFilter
 from streams.desk.page_templates import PageTemplates
+from streams.desk.sessions import reviewer_name
 from streams.desk.wrong_words import KINDS
 from streams.settings import DeskRole
 
@@ -62,12 +63,15 @@ _OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT, "rate":
 _LABELS: Final = {"t": "TRUE", "f": "FALSE", "g": "NOT_GIVEN"}
 _FILTER_COOKIE: Final = "truthgate_filter"
 FILTERS: Final = tuple(each.name for each in fields(HeldFilter))
+_MAX_REASON_LENGTH: Final = 300
 _TOO_LATE: Final = "late"
 _LEFT: Final = "left"
 _OVER: Final = "over"
 NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.GONE: "This answer is decided already, or its time limit has passed.",
     DecisionRefusal.TAKEN: "Another reviewer has this answer.",
+    DecisionRefusal.NOT_YOURS: "This answer is for another reviewer by now.",
+    DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
     DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
     DecisionRefusal.NOT_READY: "The desk is still reading its topics.",
@@ -105,6 +109,7 @@ class DeskPages:
         pages.router.add_get("/filter", self._show_filter)
         pages.router.add_post("/filter", self._filter)
         pages.router.add_post("/decide", self._decide)
+        pages.router.add_post("/pass", self._pass_on)
         pages.router.add_post("/undo", self._undo)
         pages.router.add_get("/news", self._tell_news)
 
@@ -128,6 +133,7 @@ class DeskPages:
         self, request: web.Request, verdict: Verdict | None, notice: str | None
     ) -> web.Response:
         view = await asyncio.to_thread(view_answer, verdict) if verdict else None
+        handovers = await asyncio.to_thread(self._desk.handovers, verdict.verdict_id) if verdict else []
         _log_viewed(request[SESSION], [verdict] if verdict else [])
         return await self.session_page(
             request,
@@ -135,6 +141,8 @@ class DeskPages:
             view=view,
             audit=verdict is not None and self._is_audit(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
+            handovers=handovers,
+            is_lead=request[SESSION].role is DeskRole.LEAD,
             labels=_LABELS,
             kinds=KINDS,
             notice=NOTICES.get(notice or ""),
@@ -188,6 +196,22 @@ class DeskPages:
         )
         refusal = await asyncio.to_thread(self._desk.decide, verdict_id, request[SESSION], choice)
         # The session still has an answer whose text is refused: it is shown again.
+        return self._changed(refusal)
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
+        form = await self._login.form(request)
+        reason, name = " ".join(_text(form, "reason").split()), _text(form, "reviewer").strip()
+        receiver = reviewer_name(name) if name else ""
+        if receiver is None or len(reason) > _MAX_REASON_LENGTH:
+            raise web.HTTPBadRequest(text="This is no reviewer's name, or the reason is too long.")
+        refusal = await asyncio.to_thread(
+            self._desk.pass_on,
+            _text(form, "verdict_id"),
+            request[SESSION],
+            reason,
+            receiver,
+            for_lead=bool(_text(form, "lead")),
+        )
         return self._changed(refusal)
 
     async def _undo(self, request: web.Request) -> web.StreamResponse:

@@ -132,6 +132,11 @@ class DeskSettings(SettingsSection):
     lease_seconds: Seconds = Field(
         300, description="an answer that is shown to one reviewer is not given to another for this long"
     )
+    assignment_seconds: Seconds = Field(
+        300,
+        description="an answer that is assigned or passed on to somebody is given to nobody else for this "
+        "long, and not back to who passed it on",
+    )
     time_limit_seconds: TimeLimit = Field(
         3600, description="an answer that waits for longer is published as expired, counted from produced_at"
     )

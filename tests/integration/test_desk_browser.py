@@ -102,3 +102,30 @@ async def test_ten_answers_are_decided_by_keyboard_alone(
         "v-3": ("send_edited", None, "Corrected: s, r and n are letters."),
         **{f"v-{number}": ("send", None, f"Answer {number}.") for number in range(4, 11)},
     }
+
+
+async def test_an_answer_is_passed_on_by_keyboard_to_another_reviewer_who_sees_why(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    await publish(settings, [held(1), held(2)])
+    with DeskProcess(settings, tmp_path) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as kim, opened(browser, desk.address) as alex:
+            await kim.page.keyboard.type("Kim")
+            await kim.page.keyboard.press("Enter")
+            await expect(kim.page.locator(".answer")).to_have_text("Answer 1.")
+            await kim.page.keyboard.press("p")
+            await kim.page.keyboard.type(f"Is this legal? snr {HOSTILE}")
+            await kim.page.keyboard.press("Enter")
+            await expect(kim.page.locator(".answer")).to_have_text("Answer 2.")
+            await alex.page.keyboard.type("Alex")
+            await alex.page.keyboard.press("Enter")
+            await expect(alex.page.locator(".answer")).to_have_text("Answer 1.")
+            await expect(alex.page.locator(".passed")).to_contain_text(
+                "Kim passed this on: Is this legal? snr"
+            )
+            await alex.page.screenshot(path=tmp_path / "passed.png", full_page=True)
+            await alex.page.keyboard.press("s")
+            await expect(alex.page.locator(".empty")).to_be_visible()
+            assert kim.complaints == alex.complaints == []
+    assert [each.verdict_id for each in await reviews(settings)] == ["v-1"]

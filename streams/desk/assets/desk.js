@@ -43,7 +43,7 @@ document.addEventListener("keydown", (event) => {
     target.blur();
   }
   // A key that is held down must not decide about the answer after this one.
-  const typed = target.matches("textarea, select, input:not([type=radio])");
+  const typed = target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
   if (marking?.open && !typed && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab" && event.key !== "Enter") {
     markByKey(event);
     return;
@@ -52,7 +52,7 @@ document.addEventListener("keydown", (event) => {
   const found = document.querySelector(`[data-key="${key.toLowerCase()}"]`);
   if (!found) return;
   event.preventDefault();
-  if (found.matches("textarea, [name=comment]")) found.focus();
+  if (found.matches("textarea, [name=comment], [name=reason]")) found.focus();
   else found.click();
 });
 

@@ -26,6 +26,7 @@ async def test_the_log_names_who_saw_and_decided_what_and_quotes_nothing(tmp_pat
                 form = {"form_token": served.sessions.form_token(session), "verdict_id": "v-1"}
                 await kim.post("/decide", data={**form, "action": "next"})
                 await kim.post("/decide", data={**form, "action": "edit", "text": "Secret three."})
+                await kim.post("/pass", data={**form, "verdict_id": "v-2", "reason": "Secret."})
                 await kim.post("/logout", data=form)
             async with served.client(DeskRole.AUDITOR) as auditor:
                 await auditor.post("/decide", data={"verdict_id": "v-2", "action": "send"})
@@ -41,6 +42,7 @@ async def test_the_log_names_who_saw_and_decided_what_and_quotes_nothing(tmp_pat
         {"event": "desk_viewed", **kim_is, "verdict_ids": ["v-2"]},
         {"event": "review_skipped", "reviewer": "Kim", "verdict_id": "v-1"},
         {"event": "review_decided", "reviewer": "Kim", "verdict_id": "v-1", "outcome": "send_edited"},
+        {"event": "review_passed_on", "reviewer": "Kim", "verdict_id": "v-2", "to": "anyone"},
         {"event": "desk_logged_out", "reviewer": "Kim"},
         {"event": "desk_forbidden", "reviewer": "a auditor", "role": "auditor", "route": "POST /decide"},
     ]

@@ -22,7 +22,7 @@ TOKENS = {
 }
 OIDC = {"issuer": "https://login.example.com", "client_id": "desk"}
 READ = {"GET /", "GET /blocked", "GET /news", "GET /filter", "POST /filter", "POST /logout"}
-DECIDE = {"POST /decide", "POST /undo"}
+DECIDE = {"POST /decide", "POST /pass", "POST /undo"}
 FIGURES = {"GET /lead"}
 MAY = {LEAD: READ | DECIDE | FIGURES, REVIEWER: READ | DECIDE, AUDITOR: READ | FIGURES}
 
