@@ -153,6 +153,7 @@ class _ReviewLine:
     reviewed_at: Timestamp | None = None
     source: Literal["external", "desk", "known_answer"] = "external"
     sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+    proposal: Literal["send", "send_edited", "reject"] | None = None
     review_id: Identifier | None = None
 
     def __post_init__(self) -> None:

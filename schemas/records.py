@@ -274,6 +274,7 @@ class WrongSpan:
 
 #: The outcomes of a review with which its ``text`` is sent.
 SENDING_OUTCOMES: Final = frozenset({"send", "send_edited"})
+PROPOSALS: Final = SENDING_OUTCOMES | {"reject"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +284,8 @@ class Review:
     ``outcome`` is ``send``, ``send_edited``, ``reject``, ``expired``, or ``none`` for a rating alone. The
     first record on the partition that ``is_final`` counts for its verdict. ``text`` is what is sent, with
     ``send`` and ``send_edited``. ``source`` is ``desk``, ``known_answer`` or ``external``.
-    ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review.
+    ``sampling_weight`` is 1 divided by the probability that the answer was chosen for review. ``proposal`` is
+    what a reviewer chose where more than one has to; nothing is sent by it.
     """
 
     review_id: Identifier
@@ -301,11 +303,17 @@ class Review:
     reviewed_at: Timestamp
     source: ShortText
     sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+    proposal: ShortText | None = None
 
     @property
     def is_final(self) -> bool:
         """Whether it decides about its verdict, rather than being a rating alone."""
         return self.outcome in {"reject", "expired"} or (self.outcome in SENDING_OUTCOMES and bool(self.text))
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether it is one of the reviews that decide about its verdict together."""
+        return not self.is_final and self.proposal in PROPOSALS
 
 
 @dataclass(frozen=True, slots=True)

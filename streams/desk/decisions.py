@@ -45,6 +45,7 @@ CREATE TABLE handovers (
     until REAL NOT NULL,
     PRIMARY KEY (verdict_id, reviewer)
 ) STRICT;
+ALTER TABLE decisions ADD COLUMN proposal TEXT;
 """
 
 
@@ -85,6 +86,8 @@ class StoredDecision:
     verdict_id: str
     outcome: str
     status: DecisionStatus
+    #: What was chosen, if others have to choose too.
+    proposal: str | None = None
     #: The outcome that came first, if another one did.
     first: str | None = None
 
@@ -141,8 +144,8 @@ class DecisionStore:
             for each in reviews:
                 row = (each.review_id, each.verdict_id, session, each.outcome, publish_at)
                 stored += connection.execute(
-                    "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (*row, DecisionStatus.UNDOABLE, self._codec.encode(each)),
+                    "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (*row, DecisionStatus.UNDOABLE, self._codec.encode(each), each.proposal),
                 ).rowcount
                 connection.execute("DELETE FROM leases WHERE verdict_id = ?", (each.verdict_id,))
         return stored
@@ -205,13 +208,13 @@ class DecisionStore:
     def all(self, session: str | None = None) -> list[StoredDecision]:
         """Return the stored decisions, or those of one session, the newest first."""
         rows = self._connection.execute(
-            "SELECT review_id, verdict_id, outcome, status, publish_at FROM decisions "
+            "SELECT review_id, verdict_id, outcome, status, publish_at, proposal FROM decisions "
             "WHERE ? IS NULL OR session = ? ORDER BY publish_at DESC",
             (session, session),
         )
         return [
-            StoredDecision(review_id, verdict_id, outcome, self._status(status, publish_at))
-            for review_id, verdict_id, outcome, status, publish_at in rows
+            StoredDecision(review_id, verdict_id, outcome, self._status(status, publish_at), proposal)
+            for review_id, verdict_id, outcome, status, publish_at, proposal in rows
         ]
 
     def _status(self, status: str, publish_at: float) -> DecisionStatus:

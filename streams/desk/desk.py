@@ -122,6 +122,7 @@ class Desk:
         self._state = state
         self._decisions = decisions
         self._settings = settings.desk
+        self._required = {str(each): number for each, number in settings.desk.reviews_required.items()}
         self._max_bytes = settings.encoding.max_value_bytes
         self._clock = clock
         self._codec = Codec()
@@ -148,10 +149,10 @@ class Desk:
 
     def _next(self, session: ReviewerSession, wanted: HeldFilter) -> str | None:
         assigned, not_for_session = self._reserved(session)
-        unavailable = self._decisions.unavailable() | not_for_session
+        unavailable = self._decisions.unavailable() | not_for_session | self._closed(session)
         skipped = self._skipped.get(session.id, set())
         for each in assigned:
-            if each not in unavailable | skipped and self._state.is_blocked(each) is not None:
+            if each not in unavailable | skipped and self._state.held(each):
                 return each
         if later := skipped | self._decisions.passed_on(session.reviewer):
             if chosen := self._next_of(session, wanted, unavailable | later):
@@ -197,13 +198,16 @@ class Desk:
             review = _review(verdict, session, choice, self._clock(), weight)
             if refusal := self._unfit(review, verdict, is_audited=is_audited):
                 return refusal
+            if not self._is_decisive(review, verdict.message_type):
+                text = review.text if review.outcome == SEND_EDITED else None
+                review = replace(review, outcome=NONE, proposal=review.outcome, text=text)
             if not self._decisions.store(review, session.id, self._settings.undo_seconds):
                 return DecisionRefusal.GONE
         log.info(
             "review_decided",
             review_id=review.review_id,
             verdict_id=verdict_id,
-            outcome=review.outcome,
+            outcome=review.proposal or review.outcome,
             reviewer=session.reviewer,
         )
         return None
@@ -218,6 +222,30 @@ class Desk:
     def is_audited(self, verdict: Verdict) -> bool:
         """Return whether a verdict that was sent or blocked without a person is in the audit sample."""
         return verdict.decision != "review" and self._state.sample.raters(verdict.verdict_id) > 0
+
+    def _is_decisive(self, review: Review, message_type: str) -> bool:
+        """Return whether a choice is the last one that its answer needs: of enough people, or of a lead.
+
+        Where people differ nobody but a lead gets the answer.
+        """
+        required = self._required.get(message_type, 1)
+        if review.outcome == NONE or required == 1:
+            return True
+        proposals = self._state.proposals(review.verdict_id)
+        choices = {(each.proposal, each.text) for each in proposals}
+        if len(choices) > 1:
+            return True
+        choices.add((review.outcome, review.text if review.outcome == SEND_EDITED else None))
+        return (
+            len(choices) == 1 and len({review.reviewer, *(each.reviewer for each in proposals)}) >= required
+        )
+
+    def disagreement(self, verdict_id: str, session: ReviewerSession) -> list[Review]:
+        """Return what reviewers chose, if they differ and the session is of a lead, who decides then."""
+        if session.role is not DeskRole.LEAD:
+            return []
+        found = self._state.proposals(verdict_id)
+        return found if len({(each.proposal, each.text) for each in found}) > 1 else []
 
     def undo(self, review_id: str, session: ReviewerSession) -> str | None:
         """Undo a decision and give its answer back to the session; returns its verdict, or None: too late."""
@@ -252,7 +280,7 @@ class Desk:
         with self._lock:
             if refusal := self._refusal(verdict_id, session):
                 return refusal
-            if self._state.is_blocked(verdict_id) is None:
+            if self._state.held(verdict_id) is None:
                 return DecisionRefusal.GONE
             to_self = receiver == session.reviewer and not is_lead
             handover = Handover(session.reviewer, "" if to_self else receiver, for_lead, reason)
@@ -348,9 +376,7 @@ class Desk:
                 return []
             self._settle()
             passed_on = self._decisions.passed_on()
-            self._decisions.forget_handovers(
-                [each for each in passed_on if self._state.is_blocked(each) is None]
-            )
+            self._decisions.forget_handovers([each for each in passed_on if self._state.held(each) is None])
             self._expire()
             return self._decisions.take_due(at_once=at_once)
 
@@ -413,8 +439,13 @@ class Desk:
             return DecisionRefusal.TAKEN
         if holder is None and verdict_id in self._decisions.unavailable():
             return DecisionRefusal.GONE
+        if verdict_id in self._closed(session):
+            return DecisionRefusal.NOT_YOURS
         is_free = holder or session.role is DeskRole.LEAD or verdict_id not in self._reserved(session)[1]
         return None if is_free else DecisionRefusal.NOT_YOURS
+
+    def _closed(self, session: ReviewerSession) -> set[str]:
+        return self._state.closed_to(session.reviewer, is_lead=session.role is DeskRole.LEAD)
 
     def _reserved(self, session: ReviewerSession) -> tuple[list[str], set[str]]:
         return self._decisions.reserved(session.reviewer, is_lead=session.role is DeskRole.LEAD)

@@ -70,7 +70,7 @@ _OVER: Final = "over"
 NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.GONE: "This answer is decided already, or its time limit has passed.",
     DecisionRefusal.TAKEN: "Another reviewer has this answer.",
-    DecisionRefusal.NOT_YOURS: "This answer is for another reviewer by now.",
+    DecisionRefusal.NOT_YOURS: "You chose for this answer, or it is for somebody else.",
     DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
     DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
@@ -142,6 +142,7 @@ class DeskPages:
             audit=verdict is not None and self._is_audit(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
             handovers=handovers,
+            proposals=self._desk.disagreement(verdict.verdict_id, request[SESSION]) if verdict else [],
             is_lead=request[SESSION].role is DeskRole.LEAD,
             labels=_LABELS,
             kinds=KINDS,

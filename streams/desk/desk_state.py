@@ -1,5 +1,6 @@
 """The state of the desk: a function of the verdict topics and of ``reviews``, in a local SQLite file."""
 
+import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -39,6 +40,16 @@ CREATE TABLE held (
 ) STRICT;
 CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
 CREATE INDEX held_by_list ON held (list);
+CREATE TABLE proposals (
+    verdict_id TEXT NOT NULL,
+    review_id TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    "offset" INTEGER NOT NULL,
+    reviewer TEXT NOT NULL,
+    choice TEXT NOT NULL,
+    review BLOB NOT NULL,
+    PRIMARY KEY (verdict_id, review_id)
+) STRICT;
 CREATE INDEX held_audit ON held (verdict_id) WHERE raters > 0;
 CREATE TABLE verdicts (  -- what the figures need when the text is gone
     verdict_id TEXT NOT NULL PRIMARY KEY,
@@ -56,7 +67,7 @@ CREATE TABLE reviews (  -- the first of its id on its partition
     review_id TEXT NOT NULL,
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
-    final INTEGER NOT NULL,
+    final INTEGER NOT NULL,  -- an outcome or a proposal of one, not a rating alone
     reviewer TEXT NOT NULL,
     rating INTEGER,
     label TEXT,
@@ -84,7 +95,8 @@ CREATE TABLE origins (
     reader TEXT NOT NULL
 ) STRICT;
 """
-_FORMAT: Final = desk_format(3, _SCHEMA + judgements.SCHEMA)
+_TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes", "next_offsets", "origins")
+_FORMAT: Final = desk_format(5, _SCHEMA + judgements.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """
@@ -107,6 +119,21 @@ ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, partition = exclude
 WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
 """
 _REVIEW: Final = "INSERT INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+
+# Only until there is an outcome. A repeat has the same id, and the first one is kept.
+_PROPOSE: Final = """
+INSERT INTO proposals SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = ?1)
+ON CONFLICT (verdict_id, review_id) DO UPDATE SET partition = excluded.partition,
+    "offset" = excluded."offset", reviewer = excluded.reviewer, choice = excluded.choice,
+    review = excluded.review
+WHERE (excluded.partition, excluded."offset") < (partition, "offset")
+"""
+#: Those who chose differ: only a lead may choose. Else: whoever did not.
+_CLOSED: Final = """
+SELECT verdict_id FROM proposals GROUP BY verdict_id
+HAVING iif(count(DISTINCT choice) > 1, NOT ?, max(reviewer = ?))
+"""
 _RATE: Final = "UPDATE held SET list = 2 WHERE verdict_id = ? AND list = 1"
 _RATERS: Final = (
     "(SELECT count(DISTINCT reviewer) FROM reviews WHERE verdict_id = held.verdict_id AND NOT final)"
@@ -238,8 +265,7 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            tables = ("held", "verdicts", "reviews", "outcomes", "next_offsets", "origins")
-            for table in (*tables, *judgements.TABLES):
+            for table in (*_TABLES, *judgements.TABLES):
                 writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
             for each in identities:
                 row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
@@ -270,11 +296,15 @@ class DeskState:
 
     def _review(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         verdict_id, place = review.verdict_id, (record.partition, record.offset)
+        is_rating = not (review.is_final or review.is_proposal)
         rated = (review.reviewer, review.rating, review.label, to_epoch_ms(review.reviewed_at))
-        writer.execute(_REVIEW, (verdict_id, review.review_id, *place, int(review.is_final), *rated))
+        writer.execute(_REVIEW, (verdict_id, review.review_id, *place, int(not is_rating), *rated))
         if review.is_final:
             writer.execute(_DECIDE, (verdict_id, *place, review.outcome, review.review_id))
             writer.execute("DELETE FROM held WHERE verdict_id = ?", (verdict_id,))
+            writer.execute("DELETE FROM proposals WHERE verdict_id = ?", (verdict_id,))
+        elif review.is_proposal:
+            self._propose(writer, record, review)
         else:
             writer.execute(_RATE, (verdict_id,))
 
@@ -348,6 +378,21 @@ class DeskState:
                 "AND NOT EXISTS (SELECT 1 FROM held WHERE verdict_id = reviews.verdict_id)",
                 old,
             )
+
+    def _propose(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
+        choice = hashlib.sha256(f"{review.proposal} {review.text or ''}".encode("utf-8", "surrogatepass"))
+        row = (review.verdict_id, review.review_id, record.partition, record.offset, review.reviewer)
+        writer.execute(_PROPOSE, (*row, choice.hexdigest(), self._codec.encode(review)))
+
+    def proposals(self, verdict_id: str) -> list[Review]:
+        """Return what reviewers chose for a verdict that more than one has to decide about."""
+        query = 'SELECT review FROM proposals WHERE verdict_id = ? ORDER BY partition, "offset"'
+        rows = self._reader.execute(query, (verdict_id,))
+        return [self._codec.decode(review, Review) for (review,) in rows]
+
+    def closed_to(self, reviewer: str, *, is_lead: bool) -> set[str]:
+        """Return the verdicts that a person may not choose for: he did, or only a lead may."""
+        return {verdict_id for (verdict_id,) in self._reader.execute(_CLOSED, (is_lead, reviewer))}
 
     def held(self, verdict_id: str) -> Verdict | None:
         """Return a verdict without a final outcome, or None."""

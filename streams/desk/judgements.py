@@ -68,7 +68,8 @@ def judgement(review: Review) -> Judgement | None:
     - ``untrue``: the outcome ``reject``, the label FALSE or a rating of 1 or 2;
     - ``true``: the outcome ``send`` or the label TRUE, if nothing else objects;
     - ``unsure``: both of these, or anything that objects less: an edited text, which says that another one
-      is better, but not what is wrong with this one, a rating of 3, the label NOT_GIVEN, or wrong words;
+      is better, but not what is wrong with this one, a rating of 3, the label NOT_GIVEN, wrong words, or a
+      proposal to reject or edit, which may be outvoted;
     - None: nothing, such as the outcome ``expired``, a comment, or what no person decided.
     """
     if review.source == "known_answer":
@@ -81,6 +82,7 @@ def judgement(review: Review) -> Judgement | None:
         or review.label not in {None, "TRUE"}
         or rating < _MIN_TRUE_RATING
         or bool(review.wrong_spans)
+        or review.proposal in {"send_edited", "reject"}
     )
     if is_untrue:
         return Judgement.UNSURE if is_true else Judgement.UNTRUE

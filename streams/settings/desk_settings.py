@@ -137,6 +137,11 @@ class DeskSettings(SettingsSection):
         description="an answer that is assigned or passed on to somebody is given to nobody else for this "
         "long, and not back to who passed it on",
     )
+    reviews_required: dict[MessageType, Annotated[int, Field(ge=1, le=10)]] = Field(
+        default_factory=dict,
+        description="how many people must choose the same for an answer of a message type, e.g. "
+        "{instruction = 2}; if two differ, a lead decides; 1 for other types",
+    )
     time_limit_seconds: TimeLimit = Field(
         3600, description="an answer that waits for longer is published as expired, counted from produced_at"
     )

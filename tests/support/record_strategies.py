@@ -92,6 +92,7 @@ reviews = st.builds(
     reviewed_at=times,
     source=st.sampled_from(["desk", "known_answer", "external"]),
     sampling_weight=st.floats(1, 1e6),
+    proposal=_maybe(texts),
 )
 evidence = st.builds(
     VerdictEvidence, kind=texts, text=texts, start=offsets, end=offsets, document_id=_maybe(texts)

@@ -95,7 +95,7 @@ def _confluent() -> str:
 
 def _data(data: bytes) -> Iterable[tuple[bytes, str]]:
     """Say what the bytes of the example are; they are cut where the fields of its schema end."""
-    time = (len(data) - 46) // 2
+    time = (len(data) - 47) // 2
     meanings = (
         (4, '`review_id`: the length 3 as a zigzag number, and "r-1"'),
         (4, '`verdict_id`: "v-1"'),
@@ -112,6 +112,7 @@ def _data(data: bytes) -> Iterable[tuple[bytes, str]]:
         (time, "`reviewed_at`: the same"),
         (5, '`source`: "desk"'),
         (8, "`sampling_weight`: 1 as a double, little endian"),
+        (1, "`proposal`: null"),
     )
     begin = 0
     for size, meaning in meanings:

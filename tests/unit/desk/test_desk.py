@@ -1,10 +1,10 @@
 """Leases and decisions, with a clock that the test moves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -28,6 +28,7 @@ class Desks:
     """A desk, and the same one again after a crash."""
 
     sample = AuditSample(b"key", 0)
+    values: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, folder: Path) -> None:
         self.clock = Clock(NOW)
@@ -35,7 +36,7 @@ class Desks:
         self._open()
 
     def _open(self) -> None:
-        values = {"undo_seconds": 5, "lease_seconds": 60, "time_limits": {"instruction": 700}}
+        values = {"undo_seconds": 5, "lease_seconds": 60, "time_limits": {"instruction": 700}, **self.values}
         settings = changed(Settings(), desk=values)
         self.state = DeskState(self._folder, settings.desk, self.sample)
         self.decisions = DecisionStore(self._folder, self.clock)

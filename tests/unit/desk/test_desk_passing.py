@@ -101,7 +101,9 @@ def test_a_file_of_the_first_layout_keeps_its_decisions(tmp_path: Path) -> None:
     stored = desks.desk.decisions_of(KIM)
     desks.close()
     with closing(sqlite3.connect(tmp_path / DATABASE_NAME)) as older:
-        older.executescript("DROP TABLE handovers; PRAGMA user_version = 1;")
+        older.execute("DROP TABLE handovers")
+        older.execute("ALTER TABLE decisions DROP COLUMN proposal")
+        older.execute("PRAGMA user_version = 1")
     desks = Desks(tmp_path)
     assert desks.desk.decisions_of(KIM) == stored
     desks.hold(2)

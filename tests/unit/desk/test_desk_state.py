@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -254,3 +255,54 @@ def test_a_time_limit_counts_from_when_an_answer_was_produced_or_scored_if_that_
         assert sorted(state.overdue(start + 1000 * seconds, 9)) == expected.split()
     assert len(state.overdue(start + 10**6, 2)) == 2
     state.close()
+
+
+def proposal(number: int, reviewer: str, proposed: str, review_id: str, text: str | None = None) -> Review:
+    return a_review(
+        verdict_id=f"v-{number}", reviewer=reviewer, proposal=proposed, review_id=review_id, text=text
+    )
+
+
+PROPOSALS = st.lists(
+    st.builds(
+        proposal,
+        st.integers(0, 1),
+        st.sampled_from(["kim", "alex"]),
+        st.sampled_from(["send", "send_edited", "unheard of"]),
+        st.sampled_from(["r-1", "r-2", "r-3"]),
+        st.sampled_from([None, "Text."]),
+    )
+    | st.builds(review, st.integers(0, 1), st.just("reject"), st.just("r-4")),
+    max_size=8,
+)
+
+
+@given(PROPOSALS, st.randoms())
+def test_who_chose_what_is_the_same_in_any_order_until_there_is_an_outcome(
+    log: list[Review], random: Random
+) -> None:
+    records = [DeskRecord(0, offset, each) for offset, each in enumerate(log)]
+    shuffled = random.sample(records, len(records))
+    found = []
+    for each in (records, shuffled):
+        with TemporaryDirectory() as folder:
+            state = opened(Path(folder))
+            for record in each:
+                state.apply([record], {})
+            closed = [
+                state.closed_to(name, is_lead=is_lead) for name in ("kim", "sam") for is_lead in (True, False)
+            ]
+            found.append(([state.proposals(f"v-{n}") for n in range(2)], closed))
+            state.close()
+    expected = []
+    for n in range(2):
+        of_verdict = [each for each in log if each.verdict_id == f"v-{n}"]
+        first = {each.review_id: each for each in reversed(of_verdict) if each.is_proposal}
+        expected.append(
+            []
+            if any(each.is_final for each in of_verdict)
+            else [each for each in log if each in first.values()]
+        )
+    assert found[0] == found[1]
+    for these, those in zip(found[0][0], expected, strict=True):
+        assert {each.review_id: each for each in these} == {each.review_id: each for each in those}

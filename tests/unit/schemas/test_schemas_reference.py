@@ -29,7 +29,7 @@ from tests.support.record_strategies import records
 JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
     ChatbotAnswer: {"0.1.0": "35ff25aa18262841"},
     Pause: {"0.1.0": "e674660d99b4ef54"},
-    Review: {"0.1.0": "b9d7742d4e84c387"},
+    Review: {"0.1.0": "8a84cb5b2ceb64d9"},
     KnowledgeDocument: {"0.1.0": "978b54bbf0111694"},
     RateAlert: {"0.1.0": "51a7893234c7bf9f"},
     RateWindow: {"0.1.0": "74fe52eb6f238e5f"},
