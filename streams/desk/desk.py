@@ -103,6 +103,7 @@ class Desk:
 
     Attributes:
         caught_up: whether ``state`` had everything once; nothing is given out before.
+        stands_by: whether another desk gives answers out; what was decided here is published all the same.
         problem: why Kafka does not have or give everything now, or None.
         known_answers: whether a decision counts for the same answer later.
         changes: notified by whoever changes something, in the event loop.
@@ -116,6 +117,7 @@ class Desk:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.caught_up = False
+        self.stands_by = False
         self.problem: str | None = None
         self.known_answers = settings.policy.known_answers
         self.changes = Changes()
@@ -129,10 +131,15 @@ class Desk:
         self._lock = threading.Lock()
         self._skipped: dict[str, set[str]] = {}
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it gives answers out."""
+        return self.caught_up and not self.stands_by
+
     def current(self, session: ReviewerSession, wanted: HeldFilter = ANY_HELD) -> Verdict | None:
         """Return the answer that a session has, else the next one, which it has from now on; or None."""
         with self._lock:
-            if not self.caught_up:
+            if not self.is_ready:
                 return None
             leased = self._decisions.leased_to(session.id)
             if leased and (found := self._state.held(leased)):
@@ -145,7 +152,7 @@ class Desk:
     def has_next(self, session: ReviewerSession, wanted: HeldFilter) -> bool:
         """Return whether an answer is there that a session would get."""
         with self._lock:
-            return self.caught_up and self._next(session, wanted) is not None
+            return self.is_ready and self._next(session, wanted) is not None
 
     def _next(self, session: ReviewerSession, wanted: HeldFilter) -> str | None:
         assigned, not_for_session = self._reserved(session)
@@ -178,6 +185,8 @@ class Desk:
     def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""
         with self._lock:
+            if self.stands_by:
+                return DecisionRefusal.NOT_READY
             if refusal := self._refusal(verdict_id, session):
                 return refusal
             verdict = self._state.held(verdict_id)
@@ -377,7 +386,8 @@ class Desk:
             self._settle()
             passed_on = self._decisions.passed_on()
             self._decisions.forget_handovers([each for each in passed_on if self._state.held(each) is None])
-            self._expire()
+            if not self.stands_by:
+                self._expire()
             return self._decisions.take_due(at_once=at_once)
 
     def _expire(self) -> None:

@@ -96,7 +96,7 @@ CREATE TABLE origins (
 ) STRICT;
 """
 _TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes", "next_offsets", "origins")
-_FORMAT: Final = desk_format(5, _SCHEMA + judgements.SCHEMA)
+_FORMAT: Final = desk_format(4, _SCHEMA + judgements.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 _HOLD: Final = """

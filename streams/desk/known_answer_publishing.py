@@ -56,7 +56,7 @@ class KnownAnswerPublishing:
 
     async def publish_due(self) -> bool:
         """Publish what the topic lacks; False if Kafka did not take it."""
-        if not self._desk.caught_up:
+        if not self._desk.is_ready:
             return True
         async with self._lock:
             due = await asyncio.to_thread(self._state.due_answers, _MOST)

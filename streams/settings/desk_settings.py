@@ -89,6 +89,11 @@ class DeskSettings(SettingsSection):
         description="folder of one desk, on a persistent volume: decisions are stored there until Kafka has "
         "them; unset: in the user's data",
     )
+    standby: bool = Field(
+        False,
+        description="another desk of this deployment runs, with a store of its own and this setting too: one "
+        "is active, elected in the consumer group `<kafka.consumer_group>-desk`, the other stands by",
+    )
     token: SecretStr | None = Field(
         None,
         description="reviewers enter it with their name to log in; at least 16 characters",

@@ -13,6 +13,7 @@ from streams.delivery.publisher import Publisher
 from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
+from streams.desk.desk_election import DeskElection
 from streams.desk.desk_follower import DeskFollower, desk_topics
 from streams.desk.desk_login import DeskLogin
 from streams.desk.desk_metrics import DeskMetrics
@@ -98,6 +99,9 @@ async def _run(settings: Settings) -> None:
         port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
         log.info("desk_starts", port=port)
         codec = await _checked_codec(settings, state)
+        if settings.desk.standby:  # at the end it gives way after it has published what is decided
+            election = DeskElection(settings.kafka, desk)
+            await stack.enter_async_context(_running(election.run(), failed))
         publisher = await stack.enter_async_context(_open_publisher(settings))
         publishing = await stack.enter_async_context(
             _open_publishing(settings, desk, codec, publisher, metrics)
@@ -108,12 +112,8 @@ async def _run(settings: Settings) -> None:
         for work in works:
             await stack.enter_async_context(_running(work, failed))
         health.add_impairment_check(lambda: f"Kafka: {desk.problem}" if desk.problem else None)
-        health.set_waiting_for("the verdicts and reviews")
-        await wait_for_first(stopping.wait(), failed, _caught_up(desk))
-        if desk.caught_up and not stopping.is_set():
-            health.set_waiting_for(None)
-            log.info("desk_ready", address=page_url(settings.desk.host, port))
-        await wait_for_first(stopping.wait(), failed)
+        address = page_url(settings.desk.host, port)
+        await wait_for_first(stopping.wait(), failed, _show_readiness(desk, health, address))
         health.set_waiting_for("the end")
     if failed.done():
         failed.result()
@@ -192,9 +192,17 @@ async def _running(work: Coroutine[None, None, None], failed: asyncio.Future[Non
         await asyncio.wait([task])
 
 
-async def _caught_up(desk: Desk) -> None:
-    while not desk.caught_up:
-        await desk.changes.next.wait()
+async def _show_readiness(desk: Desk, health: Health, address: str) -> None:
+    """Be ready while the desk gives answers out, without end."""
+    was_ready = False
+    while True:
+        changed = desk.changes.next
+        waits_for = "its turn: another desk is active" if desk.caught_up else "the verdicts and reviews"
+        health.set_waiting_for(None if desk.is_ready else waits_for)
+        if desk.is_ready and not was_ready:
+            log.info("desk_ready", address=address)
+        was_ready = desk.is_ready
+        await changed.wait()
 
 
 def _end_at_once(failure: InfrastructureFailure) -> None:

@@ -59,6 +59,29 @@ def test_the_desk_is_one_pod_on_a_volume_that_outlives_the_release() -> None:
     assert "'claimName': 'mine'" in str(only(own, "Deployment", "desk"))
 
 
+def test_a_standby_has_a_claim_of_its_own_and_the_first_one_keeps_its_claim() -> None:
+    one, found = resources(desk()), resources(desk(replicaCount=2))
+    first, second = (only(found, "Deployment", "desk", f"blue-truthgate-desk{end}") for end in ("", "-2"))
+    assert (
+        tomllib.loads(only(found, "ConfigMap", "desk")["data"]["truthgate.toml"])["desk"]["standby"] is True
+    )
+    assert "standby" not in only(one, "ConfigMap", "desk")["data"]["truthgate.toml"]
+    before = only(one, "Deployment", "desk")["spec"]
+    assert first["spec"]["selector"] == before["selector"] != second["spec"]["selector"]
+    assert first["spec"]["template"]["spec"]["volumes"] == before["template"]["spec"]["volumes"]
+    service = only(found, "Service", "desk")["spec"]["selector"]
+    for each, claim in ((first, "blue-truthgate-desk"), (second, "blue-truthgate-desk-2")):
+        labels = each["spec"]["template"]["metadata"]["labels"]
+        assert each["spec"]["selector"]["matchLabels"].items() <= labels.items()
+        assert service.items() <= labels.items()
+        assert f"'claimName': '{claim}'" in str(each)
+        assert only(found, "PersistentVolumeClaim", "desk", claim)["metadata"]["annotations"]
+        # What "helm upgrade --wait" expects: no pod, since a standby is never ready.
+        assert each["spec"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 1}
+    own = resources(desk(replicaCount=2, persistence={"existingClaim": "mine"}))
+    assert only(own, "PersistentVolumeClaim", "desk")["metadata"]["name"] == "blue-truthgate-desk-2"
+
+
 def test_the_pod_is_as_confined_as_a_workers() -> None:
     found = resources(desk())
     worker, pod = (
@@ -112,6 +135,7 @@ def test_its_metrics_are_not_those_of_a_worker() -> None:
     ("values", "message"),
     [
         (desk(values={}), "desk.enabled needs a login"),
+        (desk(replicaCount=3), "replicaCount"),
         (
             desk(values={"settings": {"desk": {"host": "127.0.0.1"}}, "secrets": TOKEN}),
             "cannot reach 127.0.0.1",
