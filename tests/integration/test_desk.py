@@ -247,6 +247,43 @@ async def test_a_filter_and_a_rating_alone(topics: Topics, settings: Settings, t
     assert [(each.kind, each.start) for each in rated.wrong_spans] == [("number", 7)]
 
 
+async def test_two_people_decide_together_though_the_state_is_lost_between_them(
+    topics: Topics, settings: Settings, tmp_path: Path
+) -> None:
+    await publish(settings, [held(1), held(2)])
+    with DeskProcess(settings, tmp_path, reviews_required={"binary": 2}) as desk:
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim:
+            for verdict_id in ("v-1", "v-2"):
+                kim.look()
+                assert kim.shown == verdict_id
+                kim.decide("send")
+            await published(settings, 2)
+            await soon(lambda: "hides them" in kim.look())  # both are for others now
+        desk.kill()
+        shutil.rmtree(tmp_path / "desk")
+        desk.start()
+        desk.wait_ready()
+        with Reviewer(desk.address) as kim, Reviewer(desk.address, "alex") as alex:
+            assert kim.look()
+            assert kim.shown is None
+            alex.look()
+            alex.decide("send")
+            alex.look()
+            assert alex.shown == "v-2"
+            assert "kim" not in alex.page
+            alex.decide("reject")
+            await published(settings, 4)
+            # Here everybody is a lead, who sees what both chose.
+            await soon(lambda: "kim: send" in kim.look() and "alex: reject" in kim.page)
+            kim.decide("reject")
+            found = await published(settings, 5)
+    assert sorted((each.verdict_id, each.outcome) for each in found if each.is_final) == [
+        ("v-1", "send"),
+        ("v-2", "reject"),
+    ]
+
+
 async def test_forms_of_others_are_refused(desk: DeskProcess, settings: Settings) -> None:
     await publish(settings, [held(1)])
     with Reviewer(desk.address) as kim:
