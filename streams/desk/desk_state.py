@@ -15,7 +15,21 @@ from aiokafka import TopicPartition
 from schemas import Codec, KnownAnswer, Review, Verdict
 from streams.desk import judgements
 from streams.desk.audit_sample import AuditSample
-from streams.desk.decisions import desk_format
+from streams.desk.desk_tables import (
+    CLOSED,
+    DECIDE,
+    END_AUDIT,
+    FACTS,
+    FORMAT,
+    HOLD,
+    NEXT_AUDIT,
+    NOTE,
+    PROPOSE,
+    RATE,
+    RATINGS,
+    REVIEW,
+    TABLES,
+)
 from streams.desk.lead_figures import PersonsRating, ReviewedVerdict
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
@@ -24,147 +38,6 @@ from streams.settings import DeskSettings
 from streams.storage.store_file import connect, open_store_file, transaction
 
 DATABASE_NAME: Final = "state.sqlite3"
-_SCHEMA: Final = """
-CREATE TABLE held (
-    verdict_id TEXT NOT NULL PRIMARY KEY,
-    list INTEGER NOT NULL,  -- 0: waits, 1: blocked, 2: blocked and rated, 3: sent
-    raters INTEGER NOT NULL,  -- so many people shall rate it for the audit
-    partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL,
-    since INTEGER NOT NULL,
-    message_type TEXT NOT NULL,
-    language TEXT NOT NULL,
-    tenant TEXT NOT NULL,
-    reasons TEXT NOT NULL,
-    verdict BLOB NOT NULL
-) STRICT;
-CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
-CREATE INDEX held_by_list ON held (list);
-CREATE TABLE proposals (
-    verdict_id TEXT NOT NULL,
-    review_id TEXT NOT NULL,
-    partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL,
-    reviewer TEXT NOT NULL,
-    choice TEXT NOT NULL,
-    review BLOB NOT NULL,
-    PRIMARY KEY (verdict_id, review_id)
-) STRICT;
-CREATE INDEX held_audit ON held (verdict_id) WHERE raters > 0;
-CREATE TABLE verdicts (  -- what the figures need when the text is gone
-    verdict_id TEXT NOT NULL PRIMARY KEY,
-    list INTEGER NOT NULL,
-    partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL,
-    scored_at INTEGER NOT NULL,
-    message_type TEXT NOT NULL,
-    reason TEXT NOT NULL,
-    judged TEXT NOT NULL
-) STRICT;
-CREATE INDEX verdicts_by_time ON verdicts (scored_at);
-CREATE TABLE reviews (  -- the first of its id on its partition
-    verdict_id TEXT NOT NULL,
-    review_id TEXT NOT NULL,
-    partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL,
-    final INTEGER NOT NULL,  -- an outcome or a proposal of one, not a rating alone
-    reviewer TEXT NOT NULL,
-    rating INTEGER,
-    label TEXT,
-    reviewed_at INTEGER NOT NULL,
-    PRIMARY KEY (verdict_id, review_id, partition)
-) STRICT;
-CREATE INDEX reviews_by_time ON reviews (reviewed_at);
-CREATE TABLE outcomes (
-    verdict_id TEXT NOT NULL PRIMARY KEY,
-    partition INTEGER NOT NULL,
-    "offset" INTEGER NOT NULL,
-    outcome TEXT NOT NULL,
-    review_id TEXT NOT NULL
-) STRICT;
-CREATE TABLE next_offsets (
-    topic TEXT NOT NULL,
-    partition INTEGER NOT NULL,
-    next_offset INTEGER NOT NULL,
-    PRIMARY KEY (topic, partition)
-) STRICT;
-CREATE TABLE origins (
-    topic TEXT NOT NULL PRIMARY KEY,
-    cluster_id TEXT NOT NULL,
-    topic_id TEXT NOT NULL,
-    reader TEXT NOT NULL
-) STRICT;
-"""
-_TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes", "next_offsets", "origins")
-_FORMAT: Final = desk_format(4, _SCHEMA + judgements.SCHEMA)
-# A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
-# and partitions are read: one on verdicts.review, then the first of its partition.
-_HOLD: Final = """
-INSERT INTO held SELECT :verdict_id,
-    iif(:list = 1, 1 + EXISTS (SELECT 1 FROM reviews WHERE verdict_id = :verdict_id AND NOT final), :list),
-    :raters, :partition, :offset, :since, :message_type, :language, :tenant, :reasons, :verdict
-WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = :verdict_id)
-ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, raters = excluded.raters,
-    partition = excluded.partition, "offset" = excluded."offset", since = excluded.since,
-    message_type = excluded.message_type, language = excluded.language, tenant = excluded.tenant,
-    reasons = excluded.reasons, verdict = excluded.verdict
-WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
-"""
-_NOTE: Final = """
-INSERT INTO verdicts
-VALUES (:verdict_id, :list, :partition, :offset, :scored_at, :message_type, :reason, :judged)
-ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, partition = excluded.partition,
-    "offset" = excluded."offset", scored_at = excluded.scored_at, message_type = excluded.message_type,
-    reason = excluded.reason, judged = excluded.judged
-WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
-"""
-_REVIEW: Final = "INSERT INTO reviews VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-
-# Only until there is an outcome. A repeat has the same id, and the first one is kept.
-_PROPOSE: Final = """
-INSERT INTO proposals SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = ?1)
-ON CONFLICT (verdict_id, review_id) DO UPDATE SET partition = excluded.partition,
-    "offset" = excluded."offset", reviewer = excluded.reviewer, choice = excluded.choice,
-    review = excluded.review
-WHERE (excluded.partition, excluded."offset") < (partition, "offset")
-"""
-#: Those who chose differ: only a lead may choose. Else: whoever did not.
-_CLOSED: Final = """
-SELECT verdict_id FROM proposals GROUP BY verdict_id
-HAVING iif(count(DISTINCT choice) > 1, NOT ?, max(reviewer = ?))
-"""
-_RATE: Final = "UPDATE held SET list = 2 WHERE verdict_id = ? AND list = 1"
-_RATERS: Final = (
-    "(SELECT count(DISTINCT reviewer) FROM reviews WHERE verdict_id = held.verdict_id AND NOT final)"
-)
-# A sent verdict is there to be rated alone.
-_END_AUDIT: Final = f"DELETE FROM held WHERE verdict_id = ? AND list = 3 AND raters <= {_RATERS}"  # noqa: S608
-# By id, which says nothing: of a sample that nobody has the time for, what is rated must not be the oldest.
-_NEXT_AUDIT: Final = f"""
-SELECT verdict_id FROM held WHERE raters > 0 AND raters > {_RATERS} AND list > 0 AND since > ?
-AND NOT EXISTS (SELECT 1 FROM reviews WHERE verdict_id = held.verdict_id AND reviewer = ?) {{}}
-ORDER BY verdict_id LIMIT ?
-"""  # noqa: S608 - the condition is that of a filter
-_DECIDE: Final = """
-INSERT INTO outcomes VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (verdict_id) DO UPDATE SET partition = excluded.partition, "offset" = excluded."offset",
-    outcome = excluded.outcome, review_id = excluded.review_id
-WHERE (excluded.partition, excluded."offset") < (partition, "offset")
-"""
-
-
-_RATINGS: Final = """
-SELECT verdict_id, reviewer, rating, label FROM reviews JOIN verdicts USING (verdict_id)
-WHERE scored_at >= ? AND (rating IS NOT NULL OR label IS NOT NULL)
-ORDER BY reviews.partition, reviews."offset"
-"""
-_FACTS: Final = """
-SELECT verdict_id, list, message_type, reason, scored_at, judged, outcome,
-    (SELECT reviewed_at FROM reviews WHERE verdict_id = outcomes.verdict_id
-     AND review_id = outcomes.review_id AND partition = outcomes.partition)
-FROM verdicts LEFT JOIN outcomes USING (verdict_id) WHERE scored_at >= ?
-"""
 _SENT: Final = 3
 #: What figures need of a verdict is kept for so long.
 FIGURES_DAYS: Final = 30
@@ -236,8 +109,8 @@ class DeskState:
         self._settings = settings
         self._limits = {str(each): limit for each, limit in settings.time_limits.items()}
         self._places = {str(each): place for place, each in enumerate(settings.first_types)}
-        self._writer = open_store_file(folder / DATABASE_NAME, _FORMAT)
-        self._reader = connect(folder / DATABASE_NAME, _FORMAT)
+        self._writer = open_store_file(folder / DATABASE_NAME, FORMAT)
+        self._reader = connect(folder / DATABASE_NAME, FORMAT)
 
     def close(self) -> None:
         """Close the file."""
@@ -265,7 +138,7 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            for table in (*_TABLES, *judgements.TABLES):
+            for table in (*TABLES, *judgements.TABLES):
                 writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
             for each in identities:
                 row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
@@ -288,7 +161,7 @@ class DeskState:
                     continue
                 else:
                     self._review(writer, record, record.value)
-                writer.execute(_END_AUDIT, (record.value.verdict_id,))
+                writer.execute(END_AUDIT, (record.value.verdict_id,))
             writer.executemany(
                 "INSERT OR REPLACE INTO next_offsets VALUES (?, ?, ?)",
                 [(at.topic, at.partition, offset) for at, offset in offsets.items()],
@@ -298,15 +171,15 @@ class DeskState:
         verdict_id, place = review.verdict_id, (record.partition, record.offset)
         is_rating = not (review.is_final or review.is_proposal)
         rated = (review.reviewer, review.rating, review.label, to_epoch_ms(review.reviewed_at))
-        writer.execute(_REVIEW, (verdict_id, review.review_id, *place, int(not is_rating), *rated))
+        writer.execute(REVIEW, (verdict_id, review.review_id, *place, int(not is_rating), *rated))
         if review.is_final:
-            writer.execute(_DECIDE, (verdict_id, *place, review.outcome, review.review_id))
+            writer.execute(DECIDE, (verdict_id, *place, review.outcome, review.review_id))
             writer.execute("DELETE FROM held WHERE verdict_id = ?", (verdict_id,))
             writer.execute("DELETE FROM proposals WHERE verdict_id = ?", (verdict_id,))
         elif review.is_proposal:
             self._propose(writer, record, review)
         else:
-            writer.execute(_RATE, (verdict_id,))
+            writer.execute(RATE, (verdict_id,))
 
     def _hold(self, writer: sqlite3.Connection, record: DeskRecord, verdict: Verdict) -> None:
         of_list = _LISTS.get(verdict.decision, 0)
@@ -329,15 +202,15 @@ class DeskState:
             "reason": verdict.reasons[0] if verdict.reasons else "",
             "judged": (verdict.opinions[-1].label or "") if verdict.opinions else "",
         }
-        writer.execute(_HOLD, row)
-        writer.execute(_NOTE, row)
+        writer.execute(HOLD, row)
+        writer.execute(NOTE, row)
 
     def reviewed(self, since: int) -> list[ReviewedVerdict]:
         """Return the verdicts scored since then (ms since 1970) that are decided about or rated."""
         ratings: dict[str, list[PersonsRating]] = {}
-        for verdict_id, *rating in self._reader.execute(_RATINGS, (since,)):
+        for verdict_id, *rating in self._reader.execute(RATINGS, (since,)):
             ratings.setdefault(verdict_id, []).append(PersonsRating(*rating))
-        found, rows = [], self._reader.execute(_FACTS, (since,))
+        found, rows = [], self._reader.execute(FACTS, (since,))
         for verdict_id, of_list, message_type, reason, at, judged, outcome, decided_at in rows:
             decision, given = _DECISIONS[of_list], tuple(ratings.get(verdict_id, ()))
             if outcome or given:
@@ -382,7 +255,7 @@ class DeskState:
     def _propose(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         choice = hashlib.sha256(f"{review.proposal} {review.text or ''}".encode("utf-8", "surrogatepass"))
         row = (review.verdict_id, review.review_id, record.partition, record.offset, review.reviewer)
-        writer.execute(_PROPOSE, (*row, choice.hexdigest(), self._codec.encode(review)))
+        writer.execute(PROPOSE, (*row, choice.hexdigest(), self._codec.encode(review)))
 
     def proposals(self, verdict_id: str) -> list[Review]:
         """Return what reviewers chose for a verdict that more than one has to decide about."""
@@ -392,7 +265,7 @@ class DeskState:
 
     def closed_to(self, reviewer: str, *, is_lead: bool) -> set[str]:
         """Return the verdicts that a person may not choose for: he did, or only a lead may."""
-        return {verdict_id for (verdict_id,) in self._reader.execute(_CLOSED, (is_lead, reviewer))}
+        return {verdict_id for (verdict_id,) in self._reader.execute(CLOSED, (is_lead, reviewer))}
 
     def held(self, verdict_id: str) -> Verdict | None:
         """Return a verdict without a final outcome, or None."""
@@ -439,7 +312,7 @@ class DeskState:
         """Return the id of a drawn verdict that this reviewer may rate at ``now`` (ms), or None."""
         condition, values = wanted.condition()
         since = now - round(1000 * self._settings.blocked_time_limit_seconds)
-        query = _NEXT_AUDIT.format(condition)
+        query = NEXT_AUDIT.format(condition)
         rows = self._reader.execute(query, (since, reviewer, *values, len(excluded) + 1))
         return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
 

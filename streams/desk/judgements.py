@@ -53,7 +53,7 @@ _MAX_UNTRUE_RATING: Final = 2
 _MIN_TRUE_RATING: Final = 4
 
 
-class Judgement(StrEnum):
+class PersonsJudgement(StrEnum):
     """What a review says of the chatbot's answer."""
 
     TRUE = "true"
@@ -62,7 +62,7 @@ class Judgement(StrEnum):
     UNSURE = "unsure"
 
 
-def judgement(review: Review) -> Judgement | None:
+def judgement(review: Review) -> PersonsJudgement | None:
     """Return what a review says of the chatbot's answer, whether its outcome counts or came second.
 
     - ``untrue``: the outcome ``reject``, the label FALSE or a rating of 1 or 2;
@@ -85,10 +85,10 @@ def judgement(review: Review) -> Judgement | None:
         or review.proposal in {"send_edited", "reject"}
     )
     if is_untrue:
-        return Judgement.UNSURE if is_true else Judgement.UNTRUE
+        return PersonsJudgement.UNSURE if is_true else PersonsJudgement.UNTRUE
     if objects:
-        return Judgement.UNSURE
-    return Judgement.TRUE if is_true else None
+        return PersonsJudgement.UNSURE
+    return PersonsJudgement.TRUE if is_true else None
 
 
 def combine(judgements: Collection[str], published: str | None) -> KnownAnswerState | None:
@@ -98,7 +98,7 @@ def combine(judgements: Collection[str], published: str | None) -> KnownAnswerSt
     it was made from may be deleted by now. So a state can only end.
     """
     found = {*judgements, *filter(None, [published])}
-    if found <= {Judgement.UNSURE}:
+    if found <= {PersonsJudgement.UNSURE}:
         return None
     return KnownAnswerState(found.pop()) if len(found) == 1 else KnownAnswerState.ENDED
 

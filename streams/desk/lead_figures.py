@@ -57,7 +57,7 @@ class ReviewedVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class LeadEstimate:
     """An estimate from ``number`` observations, and its 95% interval; None where there are too few."""
 
     value: float
@@ -72,22 +72,22 @@ class ReasonOutcomes:
 
     reason: str
     outcomes: Mapping[str, int]
-    changed: Estimate | None
+    changed: LeadEstimate | None
 
 
 @dataclass(frozen=True, slots=True)
 class LeadFigures:
     """The figures of one period. ``median`` and ``high`` (95th percentile) are seconds to a decision."""
 
-    median: Estimate | None
-    high: Estimate | None
+    median: LeadEstimate | None
+    high: LeadEstimate | None
     reasons: tuple[ReasonOutcomes, ...]
-    changed: Estimate | None
-    alpha_ratings: Estimate | None
-    alpha_labels: Estimate | None
-    judges: Mapping[str, Estimate]
-    sent_untrue: Estimate | None
-    blocked_true: Estimate | None
+    changed: LeadEstimate | None
+    alpha_ratings: LeadEstimate | None
+    alpha_labels: LeadEstimate | None
+    judges: Mapping[str, LeadEstimate]
+    sent_untrue: LeadEstimate | None
+    blocked_true: LeadEstimate | None
 
 
 def lead_figures(verdicts: Sequence[ReviewedVerdict]) -> LeadFigures:
@@ -116,7 +116,7 @@ def _outcomes(reason: str, held: Iterable[ReviewedVerdict]) -> ReasonOutcomes:
     return ReasonOutcomes(reason, outcomes, share(each != "send" for each in found if each != "expired"))
 
 
-def _judges(verdicts: Iterable[ReviewedVerdict]) -> dict[str, Estimate]:
+def _judges(verdicts: Iterable[ReviewedVerdict]) -> dict[str, LeadEstimate]:
     agrees: dict[str, list[bool]] = {}
     for each in verdicts:
         if each.judged and (said := _said(each)):
@@ -124,7 +124,7 @@ def _judges(verdicts: Iterable[ReviewedVerdict]) -> dict[str, Estimate]:
     return {label: found for label in sorted(agrees) if (found := share(agrees[label]))}
 
 
-def _audited(verdicts: Iterable[ReviewedVerdict], decision: str, label: str) -> Estimate | None:
+def _audited(verdicts: Iterable[ReviewedVerdict], decision: str, label: str) -> LeadEstimate | None:
     said = (_said(each) for each in verdicts if each.decision == decision)
     return share(each == label for each in said if each)
 
@@ -134,25 +134,25 @@ def _said(verdict: ReviewedVerdict) -> str | None:
     return next((said for each in verdict.ratings if (said := each.says)), None)
 
 
-def share(found: Iterable[bool]) -> Estimate | None:
+def share(found: Iterable[bool]) -> LeadEstimate | None:
     """Return the share that is true, with Wilson's interval; None of nothing."""
     values = list(found)
     if not values:
         return None
-    return Estimate(sum(values) / len(values), len(values), *wilson_interval(sum(values), len(values)))
+    return LeadEstimate(sum(values) / len(values), len(values), *wilson_interval(sum(values), len(values)))
 
 
-def quantile(values: Sequence[float], at: float) -> Estimate | None:
+def quantile(values: Sequence[float], at: float) -> LeadEstimate | None:
     """Return a quantile, with the interval of order statistics (David and Nagaraja 2003, section 7.1)."""
     if not values:
         return None
     ordered, number = sorted(values), len(values)
     found = float(np.quantile(ordered, at))
     if number < _FEWEST:
-        return Estimate(found, number)
+        return LeadEstimate(found, number)
     half = _Z * sqrt(number * at * (1 - at))
     low, high = max(1, floor(number * at - half)), min(number, ceil(number * at + half) + 1)
-    return Estimate(found, number, ordered[low - 1], ordered[high - 1])
+    return LeadEstimate(found, number, ordered[low - 1], ordered[high - 1])
 
 
 #: The squared difference of two values, given how often each value occurs, in order.
@@ -170,7 +170,7 @@ def ordinal(one: int, other: int, counts: "np.ndarray[tuple[int], np.dtype[np.fl
     return float(counts[low : high + 1].sum() - (counts[low] + counts[high]) / 2) ** 2
 
 
-def alpha(units: Iterable[Sequence[object]], difference: Difference) -> Estimate | None:
+def alpha(units: Iterable[Sequence[object]], difference: Difference) -> LeadEstimate | None:
     """Return Krippendorff's alpha of the values that people gave to each unit; None for no value.
 
     Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). Units with one value say nothing of
@@ -188,14 +188,14 @@ def alpha(units: Iterable[Sequence[object]], difference: Difference) -> Estimate
         pairs[number] = (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
     found = _alpha(pairs.sum(axis=0), difference)
     if found is None or len(paired) < _FEWEST:
-        return None if found is None else Estimate(found, len(paired))
+        return None if found is None else LeadEstimate(found, len(paired))
     chance = np.random.default_rng(0)
     drawn = (pairs[chance.integers(len(paired), size=len(paired))].sum(axis=0) for _ in range(_RESAMPLES))
     resampled = [each for each in (_alpha(sums, difference) for sums in drawn) if each is not None]
     if len(resampled) < 0.95 * _RESAMPLES:
-        return Estimate(found, len(paired))
+        return LeadEstimate(found, len(paired))
     low, high = np.quantile(resampled, (0.025, 0.975))
-    return Estimate(found, len(paired), float(low), float(high))
+    return LeadEstimate(found, len(paired), float(low), float(high))
 
 
 def _alpha(
