@@ -1,6 +1,7 @@
 """The review desk as a process on a real Kafka: from a held verdict to the review of a person."""
 
 import asyncio
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -47,6 +48,9 @@ async def test_a_held_answer_is_on_the_screen_within_a_second_and_each_decision_
         written = time.monotonic()
         await soon(lambda: "Answer 1." in kim.look())
         assert time.monotonic() - written < 1
+        metrics = desk.metrics()
+        assert re.search(r"^truthgate_desk_waiting(\{[^}]*\})? 1", metrics, re.MULTILINE)
+        assert re.search(r"^truthgate_desk_time_used(\{[^}]*\})? 0\.1", metrics, re.MULTILINE)  # of an hour
         await publish(settings, [held(2), held(3)])
         kim.decide("send", rating="5", comment="fine")
         await soon(lambda: "Answer 2." in kim.look())
