@@ -215,29 +215,23 @@ class DeskState:
             decision, given = _DECISIONS[of_list], tuple(ratings.get(verdict_id, ()))
             if outcome or given:
                 reviewed = (judged or None, outcome, decided_at, given)
-                found.append(ReviewedVerdict(decision, message_type, reason, at, *reviewed))
+                drawn = of_list > 0 and self.sample.raters(verdict_id) > 0
+                found.append(ReviewedVerdict(decision, message_type, reason, at, *reviewed, drawn=drawn))
         return found
 
     def waiting_by_age(self, now: int, ages: Sequence[float]) -> dict[str, list[int]]:
         """Count the answers that wait by type and age: up to each of ``ages`` in seconds, then older ones."""
-        found: dict[str, list[int]] = {}
-        for each in self._types(0):
-            query = "SELECT count(*) FROM held WHERE list = 0 AND message_type = ? AND since > ?"
-            younger = [
-                self._reader.execute(query, (each, now - round(1000 * age))).fetchone()[0] for age in ages
-            ]
-            every = self._reader.execute(query, (each, -1)).fetchone()[0]
-            found[each] = [high - low for low, high in pairwise([0, *younger, every])]
-        return found
+        sums = "".join(", sum(since > ?)" for _ in ages)
+        query = f"SELECT message_type{sums}, count(*) FROM held WHERE list = 0 GROUP BY message_type"  # noqa: S608
+        rows = self._reader.execute(query, [now - round(1000 * age) for age in ages])
+        return {each: [high - low for low, high in pairwise([0, *counts])] for each, *counts in rows}
 
     def time_used(self, now: int) -> float:
         """Return the largest share of its time limit that an answer has waited at ``now`` (ms since 1970)."""
-        query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
-        waited = (
-            (now - self._reader.execute(query, (each,)).fetchone()[0]) / self._limit(each)
-            for each in self._types(0)
+        rows = self._reader.execute(
+            "SELECT message_type, min(since) FROM held WHERE list = 0 GROUP BY message_type"
         )
-        return max(waited, default=0.0)
+        return max(((now - since) / self._limit(each) for each, since in rows), default=0.0)
 
     def prune(self, now: int) -> None:
         """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what no figure needs."""

@@ -43,7 +43,8 @@ class ReviewedVerdict:
     """A verdict without its texts, and what people said of it; times are milliseconds since 1970.
 
     ``decision`` is review, blocked or auto_send; ``reason`` is the first reason, ``judged`` the last label of
-    a judge. ``outcome`` and ``decided_at`` are those of the review that counts.
+    a judge. ``outcome`` and ``decided_at`` are those of the review that counts. ``drawn``: it is in the audit
+    sample, so that its rating says something of those that nobody rated.
     """
 
     decision: str
@@ -54,6 +55,7 @@ class ReviewedVerdict:
     outcome: str | None = None
     decided_at: int | None = None
     ratings: tuple[PersonsRating, ...] = ()
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _judges(verdicts: Iterable[ReviewedVerdict]) -> dict[str, LeadEstimate]:
 
 
 def _audited(verdicts: Iterable[ReviewedVerdict], decision: str, label: str) -> LeadEstimate | None:
-    said = (_said(each) for each in verdicts if each.decision == decision)
+    said = (_said(each) for each in verdicts if each.drawn and each.decision == decision)
     return share(each == label for each in said if each)
 
 

@@ -94,13 +94,18 @@ def test_what_became_of_held_answers_is_counted_by_their_first_reason() -> None:
     assert (found.changed.value, found.changed.number) == (pytest.approx(2 / 3), 3)
 
 
+def audited(decision: str, **fields: object) -> ReviewedVerdict:
+    return held("judged_true", None, decision=decision, drawn=True, **fields)
+
+
 def test_judges_and_the_audit_are_compared_with_what_people_say() -> None:
     found = lead_figures(
         [
-            held("judged_true", None, decision="auto_send", judged="TRUE", **rated(("kim", 5, None))),
-            held("judged_true", None, decision="auto_send", judged="TRUE", **rated(("kim", 1, None))),
-            held("judged_true", None, decision="auto_send", **rated(("kim", 3, None))),
-            held("low_score", None, decision="blocked", judged="FALSE", **rated(("kim", 1, "TRUE"))),
+            audited("auto_send", judged="TRUE", **rated(("kim", 5, None))),
+            audited("auto_send", judged="TRUE", **rated(("kim", 1, None))),
+            audited("auto_send", **rated(("kim", 3, None))),
+            audited("blocked", judged="FALSE", **rated(("kim", 1, "TRUE"))),
+            held("low_score", None, decision="blocked", **rated(("kim", 1, "FALSE"))),  # chosen, not drawn
         ]
     )
     assert {label: (each.value, each.number) for label, each in found.judges.items()} == {
