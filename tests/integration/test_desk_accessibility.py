@@ -121,6 +121,7 @@ async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
                     await expect(page.locator("html")).to_have_attribute("lang", language)
                     await looks.check(path.strip("/?").replace("=", "-") or "answer")
                 await page.goto(f"{served.address}/?answer=v-{10 + number}")
+                await expect(page.locator("body[data-keys=ready]")).to_have_count(1)
                 await page.keyboard.press("s")
                 await expect(page.locator("mark.contradicted")).to_be_visible()
                 await page.keyboard.press("w")

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Page, expect
 
 from streams.kafka.topics import Topics
 from streams.settings import Settings
-from tests.support.chromium import chromium, opened
+from tests.support.chromium import chromium, opened, shows_answer
 from tests.support.desk import DeskProcess, held, publish, reviews
 from tests.support.pages import with_claims
 
@@ -67,13 +67,13 @@ async def test_ten_answers_are_decided_by_keyboard_alone(
             await mark_wrong_words(page)
             await page.keyboard.press("2")
             await page.keyboard.press("r")
-            await expect(page.locator(".answer")).to_have_text("Answer 2.")
+            await shows_answer(page, "Answer 2.")
             await page.keyboard.press("s")
-            await expect(page.locator(".answer")).to_have_text("Answer 3.")
+            await shows_answer(page, "Answer 3.")
             await page.keyboard.press("u")
-            await expect(page.locator(".answer")).to_have_text("Answer 2.")
+            await shows_answer(page, "Answer 2.")
             await page.keyboard.press("s")
-            await expect(page.locator(".answer")).to_have_text("Answer 3.")
+            await shows_answer(page, "Answer 3.")
             await page.get_by_label("Comment").press("Enter")  # decides nothing
             await page.keyboard.press("Escape")
             await page.keyboard.press("e")
@@ -81,7 +81,7 @@ async def test_ten_answers_are_decided_by_keyboard_alone(
             await page.keyboard.type("Corrected: s, r and n are letters.")
             await page.keyboard.press("Control+Enter")
             for number in range(4, 11):
-                await expect(page.locator(".answer")).to_have_text(f"Answer {number}.")
+                await shows_answer(page, f"Answer {number}.")
                 await page.keyboard.press("s")
             await expect(page.locator(".empty")).to_have_text("No answer waits.")
             await expect(page.locator(".decisions")).to_contain_text("can be undone")
@@ -104,6 +104,27 @@ async def test_ten_answers_are_decided_by_keyboard_alone(
     }
 
 
+async def test_a_key_pressed_twice_decides_nothing_about_the_answer_that_comes_next(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    await publish(settings, [held(1)])
+    with DeskProcess(settings, tmp_path) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as watched:
+            page = watched.page
+            await page.clock.install(time=0)
+            await page.clock.pause_at(1000)
+            await page.keyboard.type("Kim")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".answer")).to_have_text("Answer 1.")
+            await page.wait_for_load_state()
+            await page.keyboard.press("s")  # came too soon after the page
+            await page.clock.run_for(300)
+            await page.keyboard.press("r")
+            await expect(page.locator(".empty")).to_be_visible()
+    assert [(each.verdict_id, each.outcome) for each in await reviews(settings)] == [("v-1", "reject")]
+
+
 async def test_an_answer_is_passed_on_by_keyboard_to_another_reviewer_who_sees_why(
     topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
 ) -> None:
@@ -113,14 +134,14 @@ async def test_an_answer_is_passed_on_by_keyboard_to_another_reviewer_who_sees_w
         async with opened(browser, desk.address) as kim, opened(browser, desk.address) as alex:
             await kim.page.keyboard.type("Kim")
             await kim.page.keyboard.press("Enter")
-            await expect(kim.page.locator(".answer")).to_have_text("Answer 1.")
+            await shows_answer(kim.page, "Answer 1.")
             await kim.page.keyboard.press("p")
             await kim.page.keyboard.type(f"Is this legal? snr {HOSTILE}")
             await kim.page.keyboard.press("Enter")
-            await expect(kim.page.locator(".answer")).to_have_text("Answer 2.")
+            await shows_answer(kim.page, "Answer 2.")
             await alex.page.keyboard.type("Alex")
             await alex.page.keyboard.press("Enter")
-            await expect(alex.page.locator(".answer")).to_have_text("Answer 1.")
+            await shows_answer(alex.page, "Answer 1.")
             await expect(alex.page.locator(".passed")).to_contain_text(
                 "Kim passed this on: Is this legal? snr"
             )

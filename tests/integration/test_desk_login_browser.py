@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from tests.support.chromium import chromium, opened
+from tests.support.chromium import chromium, opened, shows_answer
 from tests.support.desk import held
 from tests.support.oidc_issuer import CLIENT, SECRET, oidc_issuer
 from tests.support.served_desk import serving_desk
@@ -22,7 +22,7 @@ async def test_a_reviewer_comes_back_from_the_issuer_decides_and_logs_out(tmp_pa
         ):
             page = watched.page
             await page.get_by_role("link", name="Log in").click()
-            await expect(page.locator(".answer")).to_have_text("Answer 1.")
+            await shows_answer(page, "Answer 1.")
             await expect(page.locator(".who")).to_have_text("Kim")
             assert any(each.startswith(f"{issuer.url}/authorize?") for each in watched.requests)
             cookies = {each["name"]: each for each in await page.context.cookies()}

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from playwright.async_api import Browser, Page, Request, async_playwright
+from playwright.async_api import Browser, Page, Request, async_playwright, expect
 
 from tests.support.debian import debian_tool
 
@@ -65,3 +65,9 @@ async def opened(
         yield watched
     finally:
         await context.close()
+
+
+async def shows_answer(page: Page, text: str) -> None:
+    """Wait until the desk shows this answer and takes keys for it."""
+    await expect(page.locator(".answer")).to_have_text(text)
+    await expect(page.locator("body[data-keys=ready]")).to_have_count(1)

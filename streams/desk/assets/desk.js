@@ -3,6 +3,9 @@ const byId = (id) => document.getElementById(id);
 const marking = byId("marking");
 const chosen = getSelection();
 let left = false;
+// Who presses a key twice meant the answer before: for a moment, no key decides about the one that has just come.
+const MOMENT_MS = 300;
+setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
 
 function mark(kind) {
   const words = chosen.toString().trim().replace(/\s+/g, " ");
@@ -52,6 +55,7 @@ document.addEventListener("keydown", (event) => {
   const found = document.querySelector(`[data-key="${key.toLowerCase()}"]`);
   if (!found) return;
   event.preventDefault();
+  if (found.name === "action" && !document.body.dataset.keys) return;
   if (found.matches("textarea, [name=comment], [name=reason]")) found.focus();
   else found.click();
 });
