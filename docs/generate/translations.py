@@ -15,7 +15,7 @@ from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.checked_claims import ClaimStatus
 from scoring.values.exchange import MessageType
 from scoring.values.opinion import Label, Mistake, UnsureReason
-from streams.desk.desk import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
+from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk_login import ERROR_TEXTS
 from streams.desk.desk_pages import FILTERS, NOTICES
 from streams.desk.known_answers_page import KNOWN_ANSWER_NOTICES

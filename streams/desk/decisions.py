@@ -12,6 +12,12 @@ from typing import Final
 from schemas import Codec, Review
 from streams.storage.store_file import StoreFormat, open_store_file, set_aside, transaction
 
+SEND: Final = "send"
+SEND_EDITED: Final = "send_edited"
+REJECT: Final = "reject"
+EXPIRED: Final = "expired"
+#: A rating alone.
+NONE: Final = "none"
 DATABASE_NAME: Final = "decisions.sqlite3"
 #: A reviewer is told for so long that another decision came first.
 _TOLD_SECONDS: Final = 12 * 3_600

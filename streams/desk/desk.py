@@ -5,7 +5,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,19 +16,22 @@ import structlog
 
 from schemas import Codec, Review, Verdict
 from schemas.records import SENDING_OUTCOMES
-from streams.desk.decisions import DecisionStatus, DecisionStore, Handover, StoredDecision
+from streams.desk.decisions import (
+    EXPIRED,
+    NONE,
+    SEND,
+    SEND_EDITED,
+    DecisionStatus,
+    DecisionStore,
+    Handover,
+    StoredDecision,
+)
 from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
 from streams.desk.wrong_words import find_wrong_words
 from streams.settings import DeskRole, Settings
 
 log = structlog.get_logger(__name__)
 
-SEND: Final = "send"
-SEND_EDITED: Final = "send_edited"
-REJECT: Final = "reject"
-EXPIRED: Final = "expired"
-#: A rating alone.
-NONE: Final = "none"
 _MAX_SKIPPED: Final = 1_000
 #: So many expired answers at most are on their way to Kafka.
 _MAX_EXPIRING: Final = 1_000
@@ -159,7 +162,7 @@ class Desk:
         unavailable = self._decisions.unavailable() | not_for_session | self._closed(session)
         skipped = self._skipped.get(session.id, set())
         for each in assigned:
-            if each not in unavailable | skipped and self._state.held(each):
+            if each not in unavailable | skipped and self._state.is_held(each):
                 return each
         if later := skipped | self._decisions.passed_on(session.reviewer):
             if chosen := self._next_of(session, wanted, unavailable | later):
@@ -208,8 +211,7 @@ class Desk:
             if refusal := self._unfit(review, verdict, is_audited=is_audited):
                 return refusal
             if not self._is_decisive(review, verdict.message_type):
-                text = review.text if review.outcome == SEND_EDITED else None
-                review = replace(review, outcome=NONE, proposal=review.outcome, text=text)
+                review = _proposal(review)
             if not self._decisions.store(review, session.id, self._settings.undo_seconds):
                 return DecisionRefusal.GONE
         log.info(
@@ -241,20 +243,17 @@ class Desk:
         if review.outcome == NONE or required == 1:
             return True
         proposals = self._state.proposals(review.verdict_id)
-        choices = {(each.proposal, each.text) for each in proposals}
-        if len(choices) > 1:
+        if len(_choices(proposals)) > 1:
             return True
-        choices.add((review.outcome, review.text if review.outcome == SEND_EDITED else None))
-        return (
-            len(choices) == 1 and len({review.reviewer, *(each.reviewer for each in proposals)}) >= required
-        )
+        together = [*proposals, _proposal(review)]
+        return len(_choices(together)) == 1 and len({each.reviewer for each in together}) >= required
 
     def disagreement(self, verdict_id: str, session: ReviewerSession) -> list[Review]:
         """Return what reviewers chose, if they differ and the session is of a lead, who decides then."""
         if session.role is not DeskRole.LEAD:
             return []
         found = self._state.proposals(verdict_id)
-        return found if len({(each.proposal, each.text) for each in found}) > 1 else []
+        return found if len(_choices(found)) > 1 else []
 
     def undo(self, review_id: str, session: ReviewerSession) -> str | None:
         """Undo a decision and give its answer back to the session; returns its verdict, or None: too late."""
@@ -289,7 +288,7 @@ class Desk:
         with self._lock:
             if refusal := self._refusal(verdict_id, session):
                 return refusal
-            if self._state.held(verdict_id) is None:
+            if not self._state.is_held(verdict_id):
                 return DecisionRefusal.GONE
             to_self = receiver == session.reviewer and not is_lead
             handover = Handover(session.reviewer, "" if to_self else receiver, for_lead, reason)
@@ -321,7 +320,7 @@ class Desk:
     def is_open(self, verdict_id: str, session: ReviewerSession) -> bool:
         """Return whether a session may still decide about an answer."""
         with self._lock:
-            return self._refusal(verdict_id, session) is None and self._state.held(verdict_id) is not None
+            return self._refusal(verdict_id, session) is None and self._state.is_held(verdict_id)
 
     def counts(self) -> DeskCounts:
         """Count the answers, without those that were decided here."""
@@ -385,7 +384,7 @@ class Desk:
                 return []
             self._settle()
             passed_on = self._decisions.passed_on()
-            self._decisions.forget_handovers([each for each in passed_on if self._state.held(each) is None])
+            self._decisions.forget_handovers([each for each in passed_on if not self._state.is_held(each)])
             if not self.stands_by:
                 self._expire()
             return self._decisions.take_due(at_once=at_once)
@@ -485,6 +484,16 @@ def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: flo
         source="desk",
         sampling_weight=weight,
     )
+
+
+def _proposal(review: Review) -> Review:
+    """Return what one of several reviewers chose: a rating without an outcome yet."""
+    text = review.text if review.outcome == SEND_EDITED else None
+    return replace(review, outcome=NONE, proposal=review.outcome, text=text)
+
+
+def _choices(proposals: Iterable[Review]) -> set[tuple[str | None, str | None]]:
+    return {(each.proposal, each.text) for each in proposals}
 
 
 def _expired(verdict: Verdict, now: float) -> Review:

@@ -6,7 +6,8 @@ from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import Resource
 
 from schemas import Review
-from streams.desk.desk import EXPIRED, NONE, REJECT, SEND, SEND_EDITED, Desk
+from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
+from streams.desk.desk import Desk
 from streams.observability.health import Health
 from streams.observability.instruments import Instruments, MetricLabel, ProcessMetrics
 

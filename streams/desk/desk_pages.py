@@ -12,19 +12,11 @@ from urllib.parse import parse_qsl, urlencode
 import structlog
 from aiohttp import web
 
-from schemas import Verdict
+from schemas import Review, Verdict
 from streams.desk.access import may_decide
 from streams.desk.answer_view import view_answer
-from streams.desk.desk import (
-    NONE,
-    REJECT,
-    SEND,
-    SEND_EDITED,
-    Choice,
-    DecisionRefusal,
-    Desk,
-    ReviewerSession,
-)
+from streams.desk.decisions import NONE, REJECT, SEND, SEND_EDITED, Handover
+from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import HeldFilter
 from streams.desk.page_templates import PageTemplates
@@ -133,7 +125,7 @@ class DeskPages:
         self, request: web.Request, verdict: Verdict | None, notice: str | None
     ) -> web.Response:
         view = await asyncio.to_thread(view_answer, verdict) if verdict else None
-        handovers = await asyncio.to_thread(self._desk.handovers, verdict.verdict_id) if verdict else []
+        handovers, proposals = await asyncio.to_thread(self._from_others, verdict, request[SESSION])
         _log_viewed(request[SESSION], [verdict] if verdict else [])
         return await self.session_page(
             request,
@@ -142,12 +134,21 @@ class DeskPages:
             audit=verdict is not None and self._is_audit(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
             handovers=handovers,
-            proposals=self._desk.disagreement(verdict.verdict_id, request[SESSION]) if verdict else [],
+            proposals=proposals,
             is_lead=request[SESSION].role is DeskRole.LEAD,
             labels=_LABELS,
             kinds=KINDS,
             notice=NOTICES.get(notice or ""),
         )
+
+    def _from_others(
+        self, verdict: Verdict | None, session: ReviewerSession
+    ) -> tuple[list[Handover], list[Review]]:
+        """Return who passed an answer on, and what reviewers chose who differ."""
+        if verdict is None:
+            return [], []
+        verdict_id = verdict.verdict_id
+        return self._desk.handovers(verdict_id), self._desk.disagreement(verdict_id, session)
 
     def _is_audit(self, request: web.Request, verdict: Verdict) -> bool:
         """Return whether a verdict is shown for its rating alone, without what was done with it."""

@@ -73,6 +73,10 @@ WITH RECURSIVE types(found) AS (
     FROM types WHERE found IS NOT NULL
 ) SELECT found FROM types WHERE found IS NOT NULL
 """
+_OLDEST: Final = f"""
+SELECT found, (SELECT min(since) FROM held WHERE list = 0 AND message_type = found) AS oldest
+FROM ({_TYPES}) WHERE oldest IS NOT NULL
+"""  # noqa: S608 - of this file
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +232,8 @@ class DeskState:
 
     def time_used(self, now: int) -> float:
         """Return the largest share of its time limit that an answer has waited at ``now`` (ms since 1970)."""
-        rows = self._reader.execute(
-            "SELECT message_type, min(since) FROM held WHERE list = 0 GROUP BY message_type"
-        )
-        return max(((now - since) / self._limit(each) for each, since in rows), default=0.0)
+        oldest = self._oldest_by_type()
+        return max(((now - since) / self._limit(each) for each, since in oldest), default=0.0)
 
     def prune(self, now: int) -> None:
         """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what no figure needs."""
@@ -265,6 +267,11 @@ class DeskState:
         """Return a verdict without a final outcome, or None."""
         row = self._reader.execute("SELECT verdict FROM held WHERE verdict_id = ?", (verdict_id,)).fetchone()
         return self._codec.decode(row[0], Verdict) if row else None
+
+    def is_held(self, verdict_id: str) -> bool:
+        """Return whether a verdict is on a list: without a final outcome, or to be rated."""
+        query = "SELECT EXISTS (SELECT 1 FROM held WHERE verdict_id = ?)"
+        return bool(self._reader.execute(query, (verdict_id,)).fetchone()[0])
 
     def is_blocked(self, verdict_id: str) -> bool | None:
         """Return whether a verdict is blocked and without an outcome or a rating; None: it is on no list."""
@@ -378,9 +385,10 @@ class DeskState:
 
     def oldest(self) -> int | None:
         """Return since when the oldest answer waits, in milliseconds since 1970, or None."""
-        query = "SELECT min(since) FROM held WHERE list = 0 AND message_type = ?"
-        found = [self._reader.execute(query, (each,)).fetchone()[0] for each in self._types(0)]
-        return min(filter(None, found), default=None)
+        return min((since for _, since in self._oldest_by_type()), default=None)
+
+    def _oldest_by_type(self) -> list[tuple[str, int]]:
+        return self._reader.execute(_OLDEST, {"list": 0}).fetchall()
 
 
 def _since(verdict: Verdict) -> int:

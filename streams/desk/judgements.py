@@ -49,8 +49,9 @@ SELECT key, state, verdict_id, reviewers, at FROM known_answers
 WHERE key = ? OR key IN (SELECT key FROM answer_keys WHERE verdict_id = ?) ORDER BY at DESC LIMIT ?
 """
 _MAX_REVIEWS: Final = 20
-_MAX_UNTRUE_RATING: Final = 2
-_MIN_TRUE_RATING: Final = 4
+#: A rating of at most, or at least, so much says that an answer is untrue, or true.
+MAX_UNTRUE_RATING: Final = 2
+MIN_TRUE_RATING: Final = 4
 
 
 class PersonsJudgement(StrEnum):
@@ -74,13 +75,13 @@ def judgement(review: Review) -> PersonsJudgement | None:
     """
     if review.source == "known_answer":
         return None
-    rating = review.rating or _MIN_TRUE_RATING
+    rating = review.rating or MIN_TRUE_RATING
     is_true = (review.outcome == "send" and bool(review.text)) or review.label == "TRUE"
-    is_untrue = review.outcome == "reject" or review.label == "FALSE" or rating <= _MAX_UNTRUE_RATING
+    is_untrue = review.outcome == "reject" or review.label == "FALSE" or rating <= MAX_UNTRUE_RATING
     objects = (
         review.outcome == "send_edited"
         or review.label not in {None, "TRUE"}
-        or rating < _MIN_TRUE_RATING
+        or rating < MIN_TRUE_RATING
         or bool(review.wrong_spans)
         or review.proposal in {"send_edited", "reject"}
     )

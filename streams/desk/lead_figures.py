@@ -1,23 +1,24 @@
 """What a lead looks at: how long decisions take, what became of answers, and how far people agree."""
 
-import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, sqrt
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from streams.desk.decisions import EXPIRED, REJECT, SEND, SEND_EDITED
+from streams.desk.judgements import MAX_UNTRUE_RATING, MIN_TRUE_RATING
 from streams.rates import wilson_interval
+from streams.rates.windows import Z_95
 
-_OUTCOMES: Final = ("send", "send_edited", "reject", "expired")
-_Z: Final = statistics.NormalDist().inv_cdf(0.975)
+_OUTCOMES: Final = (SEND, SEND_EDITED, REJECT, EXPIRED)
 _RESAMPLES: Final = 1_000
 #: With less an interval says nothing.
 _FEWEST: Final = 10
-#: A rating of at least so much, or at most so much, says that an answer is true, or untrue.
-_TRUE_RATING, _UNTRUE_RATING = 4, 2
+_Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,9 @@ class PersonsRating:
         """The label, or what the rating says: TRUE, FALSE or, between the two, None."""
         if self.label or self.rating is None:
             return self.label
-        if self.rating >= _TRUE_RATING:
+        if self.rating >= MIN_TRUE_RATING:
             return "TRUE"
-        return "FALSE" if self.rating <= _UNTRUE_RATING else None
+        return "FALSE" if self.rating <= MAX_UNTRUE_RATING else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,14 @@ class LeadFigures:
 def lead_figures(verdicts: Sequence[ReviewedVerdict]) -> LeadFigures:
     """Return the figures of these verdicts."""
     held = [each for each in verdicts if each.decision == "review" and each.outcome]
-    decided = [each for each in held if each.outcome != "expired"]
+    decided = [each for each in held if each.outcome != EXPIRED]
     seconds = [(each.decided_at - each.scored_at) / 1000 for each in decided if each.decided_at is not None]
     by_reason = Counter(each.reason for each in held)
     return LeadFigures(
         median=quantile(seconds, 0.5),
         high=quantile(seconds, 0.95),
         reasons=tuple(_outcomes(key, held) for key, _ in by_reason.most_common()),
-        changed=share(each.outcome != "send" for each in decided),
+        changed=share(each.outcome != SEND for each in decided),
         alpha_ratings=alpha([[r.rating for r in each.ratings] for each in verdicts], ordinal),
         alpha_labels=alpha([[r.label for r in each.ratings] for each in verdicts], nominal),
         judges=_judges(verdicts),
@@ -115,7 +116,7 @@ def _outcomes(reason: str, held: Iterable[ReviewedVerdict]) -> ReasonOutcomes:
     found = [each.outcome for each in held if each.reason == reason]
     counts = Counter(found)
     outcomes = {each: counts[each] for each in _OUTCOMES}
-    return ReasonOutcomes(reason, outcomes, share(each != "send" for each in found if each != "expired"))
+    return ReasonOutcomes(reason, outcomes, share(each != SEND for each in found if each != EXPIRED))
 
 
 def _judges(verdicts: Iterable[ReviewedVerdict]) -> dict[str, LeadEstimate]:
@@ -152,21 +153,21 @@ def quantile(values: Sequence[float], at: float) -> LeadEstimate | None:
     found = float(np.quantile(ordered, at))
     if number < _FEWEST:
         return LeadEstimate(found, number)
-    half = _Z * sqrt(number * at * (1 - at))
+    half = Z_95 * sqrt(number * at * (1 - at))
     low, high = max(1, floor(number * at - half)), min(number, ceil(number * at + half) + 1)
     return LeadEstimate(found, number, ordered[low - 1], ordered[high - 1])
 
 
 #: The squared difference of two values, given how often each value occurs, in order.
-Difference = Callable[[int, int, "np.ndarray[tuple[int], np.dtype[np.float64]]"], float]
+Difference = Callable[[int, int, _Floats], float]
 
 
-def nominal(one: int, other: int, _counts: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
+def nominal(one: int, other: int, _counts: _Floats) -> float:
     """Return 1 for two values that differ."""
     return float(one != other)
 
 
-def ordinal(one: int, other: int, counts: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
+def ordinal(one: int, other: int, counts: _Floats) -> float:
     """Return the squared number of values from one to the other, each end by half."""
     low, high = min(one, other), max(one, other)
     return float(counts[low : high + 1].sum() - (counts[low] + counts[high]) / 2) ** 2
@@ -200,9 +201,7 @@ def alpha(units: Iterable[Sequence[object]], difference: Difference) -> LeadEsti
     return LeadEstimate(found, len(paired), float(low), float(high))
 
 
-def _alpha(
-    coincidences: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", difference: Difference
-) -> float | None:
+def _alpha(coincidences: _Floats, difference: Difference) -> float | None:
     counts = coincidences.sum(axis=0)
     total, size = counts.sum(), len(counts)
     distance = np.array([[difference(i, j, counts) for j in range(size)] for i in range(size)])

@@ -224,6 +224,35 @@ async def open_reader(
         yield TopicReader(settings, consumer, topics, clock)
 
 
+class Freshness:
+    """Whether a topic was read to its end at most ``stale_after`` seconds ago.
+
+    Args:
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, stale_after: float, clock: Callable[[], float] = time.time) -> None:
+        self._stale_after = stale_after
+        self._clock = clock
+        self._complete_at: float | None = None
+
+    def confirm(self, complete_at: float | None) -> None:
+        """Set when the topic was last read to its end; None changes nothing."""
+        if complete_at is not None:
+            self._complete_at = complete_at
+
+    def forget(self) -> None:
+        """Forget when it was: the topic is read anew."""
+        self._complete_at = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the topic was read to its end recently."""
+        # A clock that went back proves nothing about the age.
+        age = -1 if self._complete_at is None else self._clock() - self._complete_at
+        return 0 <= age <= self._stale_after
+
+
 def partition_of(record: ConsumerRecord) -> TopicPartition:
     """Return the partition of a record."""
     return TopicPartition(record.topic, record.partition)

@@ -59,12 +59,12 @@ class KnownAnswersFollower:
         async with aclosing(reader.read_between(seen.beginning_offsets, seen.end_offsets)) as batches:
             async for records in batches:
                 self._known.apply(records)
-        self._known.confirm(seen.taken_at)
+        self._known.freshness.confirm(seen.taken_at)
         reader.read_from(seen.end_offsets)
         next_check = time.monotonic() + _CHECK_SECONDS
         while True:
             self._known.apply(await reader.poll(_POLL_SECONDS))
-            self._known.confirm(reader.caught_up_at())
+            self._known.freshness.confirm(reader.caught_up_at())
             self._log_change()
             if time.monotonic() >= next_check:
                 now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
@@ -73,7 +73,7 @@ class KnownAnswersFollower:
                     return
 
     def _log_change(self) -> None:
-        current = self._known.current
+        current = self._known.freshness.is_current
         if current and not self._was_current:
             log.info("known_answers_read", answers=sum(self._known.counts().values()))
         elif not current and self._was_current:
@@ -104,4 +104,4 @@ class KnownAnswerMetrics:
         self._answers.set_labelled_function(
             lambda: {(state,): n for state, n in {**known.counts(), "unreadable": known.unreadable}.items()}
         )
-        self._current.set_function(lambda: known.current)
+        self._current.set_function(lambda: known.freshness.is_current)

@@ -12,6 +12,7 @@ from aiokafka import ConsumerRecord
 from schemas import ChatbotAnswer, Codec, DecodeError, KnownAnswer
 from scoring.values.exchange import Passage
 from scoring.values.rules import Reason
+from streams.kafka.topic_reader import Freshness
 from streams.known_answers.answer_key import answer_key
 
 log = structlog.get_logger(__name__)
@@ -55,16 +56,16 @@ class KnownAnswers:
         clock: seconds since 1970.
 
     Attributes:
+        freshness: when the topic was last read to its end.
         unreadable: the number of records that could not be read since the start.
     """
 
     def __init__(self, tenant_key: str | None = None, clock: Callable[[], float] = time.time) -> None:
         self.unreadable = 0
         self._tenant_key = tenant_key
-        self._clock = clock
+        self.freshness = Freshness(STALE_SECONDS, clock)
         self._reasons: dict[bytes, Reason] = {}
         self._counts = Counter[Reason]()
-        self._complete_at: float | None = None
 
     def apply(self, records: Iterable[ConsumerRecord]) -> None:
         """Apply records in their order; one that cannot be read ends what was known of its key.
@@ -91,23 +92,11 @@ class KnownAnswers:
             log.warning("known_answer_unreadable", error_type=error.code, partition=at, offset=offset)
             return None
 
-    def confirm(self, complete_at: float | None) -> None:
-        """Set when the topic was last read to its end; None changes nothing."""
-        if complete_at is not None:
-            self._complete_at = complete_at
-
     def forget(self) -> None:
         """Forget everything: the topic is read anew."""
         self._reasons.clear()
         self._counts.clear()
-        self._complete_at = None
-
-    @property
-    def current(self) -> bool:
-        """Whether the topic was read to its end recently."""
-        # A clock that went back proves nothing about the age.
-        age = -1 if self._complete_at is None else self._clock() - self._complete_at
-        return 0 <= age <= STALE_SECONDS
+        self.freshness.forget()
 
     def key(self, answer: ChatbotAnswer, passages: Iterable[Passage]) -> str:
         """Return the key of an answer (:func:`answer_key`)."""
@@ -115,11 +104,12 @@ class KnownAnswers:
 
     def reason(self, key: str | None) -> Reason | None:
         """Return ``known_true``, ``known_untrue``, or None if nothing is known of this key now."""
-        return self._reasons.get(key.encode()) if key and self.current else None
+        return self._reasons.get(key.encode()) if key and self.freshness.is_current else None
 
     def impairment(self) -> str | None:
         """Return the impairment that readiness reports, or None."""
-        return None if self.current else "known answers cannot be read: a person decides about them again"
+        is_current = self.freshness.is_current
+        return None if is_current else "known answers cannot be read: a person decides about them again"
 
     def counts(self) -> Counter[str]:
         """Count the answers by their state."""

@@ -63,7 +63,7 @@ class PauseFollower:
         except (KafkaError, ServiceUnreachable, TimeoutError) as error:
             raise self._lost(error) from error
         self._reader.read_from(seen.end_offsets)
-        self._state.confirm(seen.taken_at)
+        self._state.freshness.confirm(seen.taken_at)
         self._seen = seen
         for entry in self._state.active:
             _log_entry(entry)
@@ -84,7 +84,7 @@ class PauseFollower:
                 records = await self._reader.poll(_POLL_SECONDS)
                 for entry in self._state.apply(records):
                     _log_entry(entry)
-                self._state.confirm(self._reader.caught_up_at())
+                self._state.freshness.confirm(self._reader.caught_up_at())
                 self._log_known_change()
         except (KafkaError, ServiceUnreachable) as error:
             raise self._lost(error) from error

@@ -11,6 +11,7 @@ from aiokafka import ConsumerRecord
 from schemas import Codec, DecodeError, Pause
 from scoring.policy import Pauses, PauseScope
 from scoring.values.exchange import MessageType
+from streams.kafka.topic_reader import Freshness
 
 #: Without a schema registry, whatever the settings say: pausing must not depend on one.
 CODEC: Final = Codec()
@@ -125,14 +126,14 @@ class PauseState:
 
     Args:
         clock: seconds since 1970.
-        stale_after: seconds without word from the brokers after which the state counts as unknown.
+
+    Attributes:
+        freshness: when the topic was last read to its end.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time, stale_after: float = STALE_SECONDS) -> None:
-        self._clock = clock
-        self._stale_after = stale_after
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.freshness = Freshness(STALE_SECONDS, clock)
         self._entries: dict[tuple[int, bytes], PauseEntry] = {}
-        self._complete_at: float | None = None
         self._scopes: frozenset[PauseScope] = frozenset()
         self._readable = True
 
@@ -149,17 +150,10 @@ class PauseState:
             self._readable = all(entry.record for entry in self.active)
         return taken
 
-    def confirm(self, complete_at: float | None) -> None:
-        """Set when the topic was last read to its end; None changes nothing."""
-        if complete_at is not None:
-            self._complete_at = complete_at
-
     @property
     def known(self) -> bool:
         """Whether the topic was read to its end recently, and every record is readable."""
-        # A clock that went back proves nothing about the age.
-        age = -1 if self._complete_at is None else self._clock() - self._complete_at
-        return self._readable and 0 <= age <= self._stale_after
+        return self._readable and self.freshness.is_current
 
     def impairment(self) -> str | None:
         """Return the impairment that readiness reports, or None if the pauses are known."""

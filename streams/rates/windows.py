@@ -11,8 +11,8 @@ from typing import Final
 from schemas.records import Verdict
 from streams.settings import RatesSettings
 
-# The 97.5th percentile of the standard normal distribution: two-sided 95%.
-_Z: Final = 1.959963984540054
+#: The 97.5th percentile of the standard normal distribution: two-sided 95%.
+Z_95: Final = 1.959963984540054
 
 
 def wilson_interval(hits: int, n: int) -> tuple[float, float]:
@@ -28,9 +28,9 @@ def wilson_interval(hits: int, n: int) -> tuple[float, float]:
         raise ValueError(f"{hits} hits of {n}")
     if n == 0:
         return 0.0, 1.0
-    share, squared = hits / n, _Z * _Z
+    share, squared = hits / n, Z_95 * Z_95
     centre = share + squared / (2 * n)
-    margin = _Z * sqrt(share * (1 - share) / n + squared / (4 * n * n))
+    margin = Z_95 * sqrt(share * (1 - share) / n + squared / (4 * n * n))
     scale = 1 + squared / n
     # The exact bounds at the ends are 0 and 1; rounding would miss them.
     low = 0.0 if hits == 0 else (centre - margin) / scale

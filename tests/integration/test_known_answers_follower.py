@@ -60,13 +60,13 @@ async def test_a_broker_that_is_away_for_longer_than_ten_seconds_makes_everythin
     await eventually(lambda: is_true(known), "the answer is known")
     kafka.brokers[0].pause()
     try:
-        await eventually(lambda: not known.current, "it was cut off for ten seconds", 15)
+        await eventually(lambda: not known.freshness.is_current, "it was cut off for ten seconds", 15)
         assert known.reason("k-1") is None
     finally:
         kafka.brokers[0].resume()
     await eventually(lambda: is_true(known), "the answer is known again")
     await write(settings, "ended")
-    await eventually(lambda: known.current and not is_true(known), "it is ended", 3)
+    await eventually(lambda: known.freshness.is_current and not is_true(known), "it is ended", 3)
 
 
 async def test_a_topic_that_is_deleted_takes_what_was_known_with_it(
@@ -82,5 +82,5 @@ async def test_a_topic_that_is_deleted_takes_what_was_known_with_it(
         await admin.close()
     await eventually(lambda: not is_true(known), "the topic is gone", 30)
     await create_topics(settings)
-    await eventually(lambda: known.current, "the new topic is read")
+    await eventually(lambda: known.freshness.is_current, "the new topic is read")
     assert known.reason("k-1") is None

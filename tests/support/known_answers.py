@@ -24,5 +24,5 @@ def known_record(known: KnownAnswer, offset: int = 0) -> ConsumerRecord:
 def nothing_known(clock: Clock, tenant_key: str | None = None) -> KnownAnswers:
     """Give the state of a topic that was empty when it was read, just now."""
     known = KnownAnswers(tenant_key, clock)
-    known.confirm(clock.now)
+    known.freshness.confirm(clock.now)
     return known

@@ -43,7 +43,7 @@ def raw_record(key: bytes | None, value: bytes | None, offset: int = 0, partitio
 def no_pauses(clock: Clock) -> PauseState:
     """Give the state of a topic that was empty when it was read, just now."""
     state = PauseState(clock)
-    state.confirm(clock.now)
+    state.freshness.confirm(clock.now)
     return state
 
 

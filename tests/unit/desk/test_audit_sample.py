@@ -7,7 +7,8 @@ import pytest
 
 from schemas import Review
 from streams.desk.audit_sample import AuditSample
-from streams.desk.desk import NONE, REJECT, SEND, Choice, DecisionRefusal, ReviewerSession
+from streams.desk.decisions import NONE, REJECT, SEND
+from streams.desk.desk import Choice, DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import DeskRecord
 from tests.unit.desk.test_desk import Desks, current
 

@@ -29,7 +29,7 @@ def test_before_the_topic_was_read_to_its_end_nothing_is_known(clock):
     known.apply([TRUE])
     assert known.reason("k-1") is None
     assert known.impairment() == "known answers cannot be read: a person decides about them again"
-    known.confirm(clock.now)
+    known.freshness.confirm(clock.now)
     assert (known.reason("k-1"), known.impairment()) == (Reason.KNOWN_TRUE, None)
 
 
@@ -93,9 +93,9 @@ def test_what_was_not_confirmed_for_ten_seconds_is_not_used(known, clock):
     assert known.reason("k-1") is Reason.KNOWN_TRUE
     clock.now += 0.1
     assert known.reason("k-1") is None
-    known.confirm(None)
+    known.freshness.confirm(None)
     assert known.reason("k-1") is None
-    known.confirm(clock.now)
+    known.freshness.confirm(clock.now)
     assert known.reason("k-1") is Reason.KNOWN_TRUE
     clock.now -= 60  # a clock that goes back proves nothing
     assert known.reason("k-1") is None
@@ -105,6 +105,6 @@ def test_a_topic_that_is_read_anew_starts_from_nothing(known, clock):
     known.apply([TRUE])
     known.forget()
     assert known.reason("k-1") is None
-    known.confirm(clock.now)
+    known.freshness.confirm(clock.now)
     assert known.reason("k-1") is None
     assert known.counts() == {"true": 0, "untrue": 0}

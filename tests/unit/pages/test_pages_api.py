@@ -102,7 +102,7 @@ async def test_live_shows_pauses_by_operators_and_whether_they_are_known(client,
     async with client.get("/api/live") as response:
         assert (await response.json())["sending"] == {"known": False, "pauses": []}
     board.apply([pause_record(a_pause("instruction", "nl"))])
-    board.confirm(time.time())
+    board.freshness.confirm(time.time())
     clock.now += 1
     async with client.get("/api/live") as response:
         sending = (await response.json())["sending"]

@@ -117,9 +117,9 @@ def test_what_was_read_is_believed_for_so_long_and_not_where_the_clock_went_back
 
 def test_each_confirmation_counts_and_none_leaves_the_last_one(state, clock):
     clock.now += STALE_SECONDS + 1
-    state.confirm(None)
+    state.freshness.confirm(None)
     assert not state.known
-    state.confirm(clock.now)
+    state.freshness.confirm(clock.now)
     assert state.known
 
 

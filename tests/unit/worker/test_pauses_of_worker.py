@@ -93,7 +93,7 @@ async def test_nothing_is_sent_while_the_pauses_are_unknown(state, assessing, cl
     way = way_of(state, assessing)
     clock.now += STALE_SECONDS + 1
     assert await judged(way) == ("review", ("pauses_unknown", "high_score"))
-    state.confirm(clock.now)
+    state.freshness.confirm(clock.now)
     assert (await judged(way))[0] == "auto_send"
 
 
@@ -113,7 +113,7 @@ def test_metrics_show_all_pauses_and_whether_they_are_known():
     all_paused = 'truthgate_pauses{language="all",message_type="all"} 1.0'
     assert _shown(metrics) == [all_paused, "truthgate_pauses_known 0.0"]
     state.apply([pause_record(EVERYTHING), pause_record(IN_DUTCH, 1)])
-    state.confirm(time.time())
+    state.freshness.confirm(time.time())
     assert _shown(metrics) == [
         all_paused,
         'truthgate_pauses{language="nl",message_type="binary"} 1.0',
