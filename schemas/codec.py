@@ -197,6 +197,11 @@ class Codec:
             raise RuntimeError(f"prepare the codec for {type(record).__name__} before encoding")
         return write_record(record, header)
 
+    def is_as_encoded(self, value: bytes, record_type: type[Record]) -> bool:
+        """Return whether a value has the form and schema that ``encode`` gives to records of this type."""
+        header = self._headers.get(record_type)
+        return header is not None and value.startswith(header)
+
     def needs_lookup(self, value: bytes | None) -> bool:
         """Return whether ``lookup`` must come before ``decode``: the schema is new to us."""
         return self._unknown_schema(value) is not None

@@ -25,6 +25,8 @@ _FIRST_RETRY_SECONDS: Final = 0.5
 _MAX_RETRY_SECONDS: Final = 5.0
 #: The delay until added partitions or a replaced topic are detected.
 _CHECK_SECONDS: Final = 60.0
+#: Each batch is one transaction; in a thread, it blocks nobody.
+_MAX_RECORDS: Final = 2_000
 
 
 def desk_topics(topics: Topics, state: DeskState) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ class DeskFollower:
             seen = await reader.snapshot()
             await self._resume(reader, seen)
             next_check = time.monotonic() + _CHECK_SECONDS
-            async with aclosing(reader.follow()) as batches:
+            async with aclosing(reader.follow(max_records=_MAX_RECORDS)) as batches:
                 async for records in batches:
                     await self._apply(records, reader)
                     if seen.is_reached_by(reader.positions) and not self._desk.caught_up:
@@ -129,7 +131,8 @@ class DeskFollower:
         try:
             if record.topic == self._sent and not self._is_drawn(record.value):
                 return None
-            return DeskRecord(record.partition, record.offset, self._codec.decode(record.value, kind))
+            value = self._codec.decode(record.value, kind)
+            return DeskRecord(record.partition, record.offset, value, record.value)
         except DecodeError as error:
             log.warning(
                 "desk_record_unreadable",

@@ -156,15 +156,16 @@ class TopicReader:
                 )
 
     async def follow(
-        self, check: ReachabilityCheck = check_reachable
+        self, check: ReachabilityCheck = check_reachable, max_records: int = _MAX_RECORDS
     ) -> AsyncGenerator[list[ConsumerRecord], None]:
         """Yield new records without end: at least every half second, if only an empty list.
 
-        ``check`` is awaited after a silence. Raises as it does, and as :meth:`poll` does.
+        ``max_records`` is the longest list. ``check`` is awaited after a silence. Raises as it does, and
+        as :meth:`poll` does.
         """
         heard_at = time.monotonic()
         while True:
-            records = await self.poll(_LOOK_SECONDS)
+            records = await self.poll(_LOOK_SECONDS, max_records)
             if records:
                 heard_at = time.monotonic()
             elif time.monotonic() - heard_at > _SILENCE_SECONDS:

@@ -1,5 +1,6 @@
 """The state of the desk is a function of its topics: any order of reading them gives the same."""
 
+import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from aiokafka import TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Review, Verdict
+from schemas import Codec, Review, Verdict, to_json
 from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_state import ANY_HELD, DATABASE_NAME, DeskRecord, DeskState, HeldFilter
 from streams.kafka.topic_identity import TopicIdentity
@@ -306,3 +307,14 @@ def test_who_chose_what_is_the_same_in_any_order_until_there_is_an_outcome(
     assert found[0] == found[1]
     for these, those in zip(found[0][0], expected, strict=True):
         assert {each.review_id: each for each in these} == {each.review_id: each for each in those}
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [Codec().encode, lambda each: json.dumps(to_json(each)).encode()],
+    ids=["as this release", "as JSON"],
+)
+def test_a_verdict_is_read_back_whatever_its_encoding_on_the_topic_was(state, encode):
+    held = verdict(1)
+    state.apply([DeskRecord(0, 0, held, encode(held))], {})
+    assert state.held("v-1") == held
