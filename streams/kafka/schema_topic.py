@@ -20,6 +20,10 @@ log = structlog.get_logger(__name__)
 
 #: The topic has one short record for each schema that was ever written: it is read in milliseconds.
 _TIMEOUT_SECONDS: Final = 15.0
+#: After so many lookups in a row that found nothing, somebody makes fingerprints up: then a read of so many
+#: seconds ago answers too, or each such record would hold up the others for the time of a read.
+_MAX_MISSES: Final = 10
+_SHARED_SECONDS: Final = 1.0
 #: How often a worker looks whether its schemas are still there.
 _KEEP_SECONDS: Final = 60.0
 
@@ -59,6 +63,7 @@ class SchemaTopic:
         self._topic = Topics(kafka.topic_prefix).schemas
         self._texts: dict[bytes, bytes] = {}
         self._read_began = float("-inf")
+        self._misses = 0
         self._reading = asyncio.Lock()
 
     async def publish(self, schemas: Iterable[RecordSchema]) -> None:
@@ -76,9 +81,12 @@ class SchemaTopic:
         """Return the JSON of a schema, or None if the topic does not have it now; raises RegistryUnreachable.
 
         Its writer published it before the record that is being read: what a read to the end that
-        began after that does not find is not there. Concurrent lookups share one read.
+        began after that does not find is not there. Concurrent lookups share one read, and after ten
+        that found nothing so do those of one second.
         """
         key, asked_at = schema_key(fingerprint), time.monotonic()
+        if self._misses >= _MAX_MISSES:
+            asked_at -= _SHARED_SECONDS
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS), self._reading:
                 if key not in self._texts and self._read_began < asked_at:
@@ -86,6 +94,7 @@ class SchemaTopic:
         except (KafkaError, ServiceUnreachable, TimeoutError) as error:
             raise self._unreachable(error) from error
         text = self._texts.get(key)
+        self._misses = self._misses + 1 if text is None else 0
         return None if text is None else text.decode(errors="replace")
 
     async def _read(self) -> None:

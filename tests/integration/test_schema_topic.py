@@ -1,6 +1,7 @@
 """The topic of schemas on a real cluster: published once, found by whoever lacks one, with bounded waits."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -39,22 +40,37 @@ async def test_what_another_release_published_is_read(settings: Settings, topics
     assert codec.decode(value, ChatbotAnswer) == ANSWER
 
 
-async def test_many_lookups_at_once_share_their_reads(
-    settings: Settings, topics: Topics, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, reads = SchemaTopic(settings.kafka), 0
-    read = store._read
+class CountingTopic(SchemaTopic):
+    """Counts how often the topic is read."""
 
-    async def counted() -> None:
-        nonlocal reads
-        reads += 1
-        await read()
+    reads = 0
 
-    monkeypatch.setattr(store, "_read", counted)
+    async def _read(self) -> None:
+        self.reads += 1
+        await super()._read()
+
+
+async def test_many_lookups_at_once_share_their_reads(settings: Settings, topics: Topics) -> None:
+    store = CountingTopic(settings.kafka)
     await store.publish([LATER])
     assert await asyncio.gather(*(store.find(bytes([n] * 8)) for n in range(200))) == [None] * 200
-    assert reads <= 3, "one to publish, and at most two for all that wait"
+    assert store.reads <= 3, "one to publish, and at most two for all that wait"
     assert await store.find(LATER.fingerprint) == LATER.text
+
+
+async def test_fingerprints_that_somebody_makes_up_do_not_cost_a_read_each(
+    settings: Settings, topics: Topics
+) -> None:
+    store, began = CountingTopic(settings.kafka), time.monotonic()
+    for number in range(2_000):
+        assert await store.find(number.to_bytes(8, "big")) is None
+    assert store.reads <= 10 + 1 + time.monotonic() - began
+    await SchemaTopic(settings.kafka).publish([LATER])
+
+    async def is_found() -> bool:
+        return await store.find(LATER.fingerprint) == LATER.text
+
+    await eventually(is_found, "a schema that is published is found", 5)
 
 
 async def test_a_schema_that_was_published_after_the_last_read_is_found(
