@@ -9,7 +9,7 @@ from streams.cli.command_files import open_output
 from streams.cli.command_output import require_package, say
 from streams.cli.common_options import ConfigFile
 from streams.monitoring.prometheus_rules import Deployment
-from streams.monitoring.rendering import RUNBOOK, all_rules, render_dashboard, render_rule_file
+from streams.monitoring.rendering import all_rules, render_dashboard, render_rule_file
 from streams.settings import load_settings
 
 app = typer.Typer(help="Write rules for Prometheus and a dashboard for Grafana.")
@@ -23,13 +23,24 @@ Job = Annotated[
 ]
 
 
+def _absolute(address: str | None) -> str | None:
+    if address is not None and not address.startswith(("https://", "http://")):
+        raise typer.BadParameter("it should begin with https:// or http://")
+    return address
+
+
 @app.command("rules")
 def rules(
     output: Output = None,
     job: Job = "truthgate",
     runbook_url: Annotated[
-        str, typer.Option(metavar="URL", help="The runbook that alerts link to.")
-    ] = RUNBOOK,
+        str | None,
+        typer.Option(
+            metavar="URL",
+            callback=_absolute,
+            help="Your copy of the runbook, to which alerts link as `runbook_url`. Default: no link.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Warn if fewer workers than this are scraped.")
     ] = None,

@@ -161,7 +161,12 @@ app = typer.Typer(
     help="Create, check and describe the topics, with their partitions, replication and retention."
 )
 
-_STYLES = {TopicStatus.CREATED: "green", TopicStatus.EXISTS: "", TopicStatus.DIFFERS: "yellow"}
+_STYLES = {
+    TopicStatus.CREATED: "green",
+    TopicStatus.EXTENDED: "green",
+    TopicStatus.EXISTS: "",
+    TopicStatus.DIFFERS: "yellow",
+}
 
 
 @app.command()
@@ -232,7 +237,10 @@ def check(as_json: AsJson = False, config: ConfigFile = None) -> None:
             "them by Terraform, Strimzi or Kafka's tools from the output of `truthgate topics describe --for`"
         )
     if differing := len(wrong) - missing:
-        say(f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic")
+        say(
+            f"{plural(differing, 'topic differs', 'topics differ')}: truthgate alters no existing topic, "
+            "but adds partitions by `truthgate topics create --add-partitions`"
+        )
     raise typer.Exit(_exit_code(checks))
 
 

@@ -1,15 +1,16 @@
 """Decisions until Kafka has them, leases of answers and who passed them on, in a local SQLite file."""
 
+import json
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
-from schemas import Codec, Review
+from schemas import Review, to_json
+from schemas.validation import from_json
 from streams.storage.store_file import StoreFormat, open_store_file, set_aside, transaction
 
 SEND: Final = "send"
@@ -29,7 +30,17 @@ CREATE TABLE decisions (
     outcome TEXT NOT NULL,
     publish_at REAL NOT NULL,
     status TEXT NOT NULL,
-    review BLOB NOT NULL
+    proposal TEXT,
+    review TEXT NOT NULL  -- JSON, which every release can read
+) STRICT;
+CREATE TABLE handovers (
+    verdict_id TEXT NOT NULL,
+    reviewer TEXT NOT NULL,
+    receiver TEXT NOT NULL,
+    for_lead INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    until REAL NOT NULL,
+    PRIMARY KEY (verdict_id, reviewer)
 ) STRICT;
 CREATE TABLE leases (
     verdict_id TEXT NOT NULL PRIMARY KEY,
@@ -41,34 +52,20 @@ CREATE TABLE origin (
     cluster_id TEXT NOT NULL
 ) STRICT;
 """
-_LAYOUT_2: Final = """
-CREATE TABLE handovers (
-    verdict_id TEXT NOT NULL,
-    reviewer TEXT NOT NULL,
-    receiver TEXT NOT NULL,
-    for_lead INTEGER NOT NULL,
-    reason TEXT NOT NULL,
-    until REAL NOT NULL,
-    PRIMARY KEY (verdict_id, reviewer)
-) STRICT;
-ALTER TABLE decisions ADD COLUMN proposal TEXT;
-"""
 
 
-def desk_format(layout: int, schema: str, upgrades: Mapping[int, str] = MappingProxyType({})) -> StoreFormat:
+def desk_format(layout: int, schema: str) -> StoreFormat:
     """Return the format of a file of the desk: every committed transaction survives a power failure."""
     return StoreFormat(
         setting="desk.store",
         application_id=0x74676473,  # "tgds"
         layout=layout,
         schema=schema,
-        upgrades=upgrades,
         pragmas=("synchronous = FULL", "secure_delete = ON"),
     )
 
 
-# A file of an older layout is kept: it may have decisions that Kafka lacks.
-_FORMAT: Final = desk_format(2, _SCHEMA + _LAYOUT_2, {1: _LAYOUT_2})
+_FORMAT: Final = desk_format(3, _SCHEMA)
 
 
 class DecisionStatus(StrEnum):
@@ -121,8 +118,6 @@ class DecisionStore:
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._path = folder / DATABASE_NAME
         self._clock = clock
-        # Not the codec of the topics: what is stored must be readable without a registry.
-        self._codec = Codec()
         self._connection = open_store_file(self._path, _FORMAT)
 
     def close(self) -> None:
@@ -151,7 +146,7 @@ class DecisionStore:
                 row = (each.review_id, each.verdict_id, session, each.outcome, publish_at)
                 stored += connection.execute(
                     "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (*row, DecisionStatus.UNDOABLE, self._codec.encode(each), each.proposal),
+                    (*row, DecisionStatus.UNDOABLE, each.proposal, json.dumps(to_json(each))),
                 ).rowcount
                 connection.execute("DELETE FROM leases WHERE verdict_id = ?", (each.verdict_id,))
         return stored
@@ -180,7 +175,7 @@ class DecisionStore:
                 "SELECT review FROM decisions WHERE status = ? ORDER BY publish_at",
                 (DecisionStatus.PUBLISHING,),
             ).fetchall()
-        return [self._codec.decode(review, Review) for (review,) in rows]
+        return [from_json(review.encode(), Review) for (review,) in rows]
 
     def acknowledge(self, review_id: str) -> None:
         """Note that Kafka has a decision."""
@@ -199,7 +194,7 @@ class DecisionStore:
         """Keep a decision that another one came before, without its texts, for its reviewer to see."""
         with transaction(self._connection) as connection:
             connection.execute(
-                "UPDATE decisions SET status = ?, review = x'' WHERE review_id = ?",
+                "UPDATE decisions SET status = ?, review = '' WHERE review_id = ?",
                 (DecisionStatus.SUPERSEDED, review_id),
             )
             connection.execute(

@@ -67,11 +67,16 @@ class SchemaTopic:
         self._reading = asyncio.Lock()
 
     async def publish(self, schemas: Iterable[RecordSchema]) -> None:
-        """Publish the schemas that are not there yet; raises RegistryUnreachable, ServiceUnreachable."""
+        """Publish the schemas that are not there; raises RegistryUnreachable, ServiceUnreachable."""
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
                 await self._read()
-                missing = [each for each in schemas if schema_key(each.fingerprint) not in self._texts]
+                # A value of somebody else under our key would hide the schema for ever.
+                missing = [
+                    each
+                    for each in schemas
+                    if self._texts.get(schema_key(each.fingerprint)) != each.text.encode()
+                ]
                 if missing:
                     await self._send(missing)
         except (KafkaError, TimeoutError) as error:

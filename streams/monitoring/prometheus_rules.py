@@ -125,8 +125,8 @@ class AlertingRule:
     for_seconds: float = 0
     labels: Mapping[str, str] = field(default_factory=dict)
 
-    def to_prometheus(self, runbook: str) -> dict[str, Any]:
-        """Return the rule in Prometheus' format; ``runbook`` is the address of the runbook."""
+    def to_prometheus(self, runbook: str | None) -> dict[str, Any]:
+        """Return the rule in Prometheus' format; ``runbook`` is the runbook's address, if there is one."""
         severity = {"severity": self.severity} if self.severity else {}
         waiting = {"for": promql_duration(self.for_seconds)} if self.for_seconds else {}
         labels = {**severity, **self.labels}
@@ -138,7 +138,7 @@ class AlertingRule:
             "annotations": {
                 "summary": self.summary,
                 "description": self.description,
-                "runbook_url": f"{runbook}#{self.name.lower()}",
+                **({"runbook_url": f"{runbook}#{self.name.lower()}"} if runbook else {}),
             },
         }
 
@@ -150,7 +150,7 @@ class RuleGroup:
     name: str
     rules: tuple[RecordingRule | AlertingRule, ...]
 
-    def to_prometheus(self, runbook: str) -> dict[str, Any]:
+    def to_prometheus(self, runbook: str | None) -> dict[str, Any]:
         """Return the group in Prometheus' format."""
         rules = [
             rule.to_prometheus(runbook) if isinstance(rule, AlertingRule) else rule.to_prometheus()

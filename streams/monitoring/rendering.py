@@ -16,9 +16,6 @@ from streams.monitoring.prometheus_rules import Deployment, RuleGroup, recording
 from streams.monitoring.worker_alerts import operation_rules
 from streams.settings import Settings
 
-#: The runbook in the repository; a deployment names its own copy.
-RUNBOOK: Final = "streams/monitoring/RUNBOOK.md"
-
 _HEADER: Final = (
     "# Written by `truthgate monitoring rules` from the settings; write it anew instead of changing it.\n"
 )
@@ -36,8 +33,8 @@ def all_rules(deployment: Deployment) -> tuple[RuleGroup, ...]:
     return (*rates, *objectives, operation_rules(deployment), dependency_rules(deployment), *judges)
 
 
-def render_rule_file(groups: tuple[RuleGroup, ...], runbook: str = RUNBOOK) -> str:
-    """Render a rule file; ``runbook`` is the address in the alerts. Needs the extra ``monitoring``."""
+def render_rule_file(groups: tuple[RuleGroup, ...], runbook: str | None = None) -> str:
+    """Render a rule file; ``runbook`` is the address that alerts link to. Needs the extra ``monitoring``."""
     import yaml  # noqa: PLC0415 - of the extra
 
     content = {"groups": [group.to_prometheus(runbook) for group in groups]}

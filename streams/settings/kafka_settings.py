@@ -129,7 +129,8 @@ class TopicSettings(SettingsSection):
         6,
         ge=1,
         le=10_000,
-        description="of every topic but two; also the maximum number of workers that share the answers",
+        description="of every topic that is not compacted; also the maximum number of workers that share "
+        "the answers",
     )
     replication_factor: Annotated[int, AfterValidator(_replicas)] = Field(
         -1, ge=-1, le=100, description="-1: the cluster's default"

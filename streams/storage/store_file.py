@@ -1,9 +1,9 @@
 """SQLite files of the stores: created, checked for damage, and set aside when they cannot be used."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +30,6 @@ class StoreFormat:
         application_id: marks a file as ours in SQLite's header.
         layout: to be raised with every change of ``schema``: a file with another layout is replaced.
         schema: the statements that create the tables.
-        upgrades: by older layouts, the statements that change their tables to these: such a file is kept.
         pragmas: of each connection, such as ``synchronous = FULL``.
         content_check: a query that is read to its end: it fails for damage that SQLite's own check does not
             detect.
@@ -40,7 +39,6 @@ class StoreFormat:
     application_id: int
     layout: int
     schema: str
-    upgrades: Mapping[int, str] = field(default_factory=dict)
     pragmas: tuple[str, ...] = ()
     content_check: str = ""
 
@@ -61,7 +59,6 @@ def open_store_file(path: Path, store_format: StoreFormat) -> sqlite3.Connection
             set_aside(path, fault)
         if not path.exists():
             _create(path, store_format)
-        _upgrade(path, store_format)
         return connect(path, store_format)
     except (OSError, sqlite3.Error) as error:
         raise not_usable(path, error, store_format.setting) from error
@@ -123,7 +120,7 @@ def _find_fault(path: Path, store_format: StoreFormat) -> str | None:
             if connection.execute("PRAGMA application_id").fetchone()[0] != store_format.application_id:
                 return "foreign"
             layout = connection.execute("PRAGMA user_version").fetchone()[0]
-            if layout != store_format.layout and layout not in store_format.upgrades:
+            if layout != store_format.layout:
                 return "another_layout"
             if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 return "damaged"
@@ -134,14 +131,6 @@ def _find_fault(path: Path, store_format: StoreFormat) -> str | None:
             raise
         return error_name(error)
     return None
-
-
-def _upgrade(path: Path, store_format: StoreFormat) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        layout = connection.execute("PRAGMA user_version").fetchone()[0]
-        if layout != store_format.layout:
-            mark = f"PRAGMA user_version = {store_format.layout};"
-            connection.executescript(f"BEGIN; {store_format.upgrades[layout]} {mark} COMMIT;")
 
 
 def _create(path: Path, store_format: StoreFormat) -> None:

@@ -22,6 +22,8 @@ from streams.settings import Settings
 _MAX_POLL_INTERVAL_SECONDS = 7 * 24 * 3600.0
 _REQUEST_TIMEOUT_SECONDS = 90.0
 _BUFFERED_MESSAGES = 256
+#: Partitions that were added are noticed within this; the alert on a time without a commit is slower.
+_METADATA_MAX_AGE_MS = 60_000
 #: What a worker that is killed was given longer ago than this is not delivered again.
 _COMMIT_INTERVAL_SECONDS = 1.0
 #: Fewer than the buffer holds, so that the records of one poll fit into it.
@@ -88,6 +90,7 @@ def create_app(
         stream_buffer_maxsize=_BUFFERED_MESSAGES,
         stream_wait_empty=True,
         consumer_auto_offset_reset="earliest",
+        consumer_metadata_max_age_ms=_METADATA_MAX_AGE_MS,
         consumer_max_fetch_size=max(1_048_576, 2 * settings.encoding.max_value_bytes),
     )
     app.transport = SafeTransport(app.conf.broker_consumer, app)

@@ -31,7 +31,7 @@ def rules(tmp_path: Path) -> Path:
 
 def _written(folder: Path, groups: tuple[RuleGroup, ...]) -> Path:
     written = folder / "rules.yml"
-    written.write_text(render_rule_file(groups), "utf-8")
+    written.write_text(render_rule_file(groups, "https://example.com/runbook"), "utf-8")
     return written
 
 
@@ -87,7 +87,7 @@ def test_a_rate_alert_says_what_happened_and_where_the_runbook_has_it(rules: Pat
             "description": "At least 35% of the scored answers (message type instruction, language nl, last "
             "5m) are untrue, with 95% confidence, which is above the threshold guides. They are blocked; "
             "the chatbot's answers have become worse.",
-            "runbook_url": "streams/monitoring/RUNBOOK.md#truthgatehallucinationratehigh",
+            "runbook_url": "https://example.com/runbook#truthgatehallucinationratehigh",
         },
     }
     test: dict[str, Any] = {"eval_time": "5m", "alertname": HIGH, "exp_alerts": [alert]}

@@ -33,6 +33,15 @@ async def test_schemas_are_published_once_under_the_fingerprint_of_the_values(
     assert len(records) == len({record.key for record in records}) == len(RECORD_TYPES)
 
 
+async def test_what_somebody_else_wrote_under_the_fingerprint_of_a_schema_is_replaced(
+    settings: Settings, topics: Topics
+) -> None:
+    schema = current_schema(ChatbotAnswer)
+    await produce(settings.kafka, topics.schemas, [Outgoing(b"not JSON", schema_key(schema.fingerprint))])
+    await create_codec(settings).prepare(ChatbotAnswer)
+    assert await SchemaTopic(settings.kafka).find(schema.fingerprint) == schema.text
+
+
 async def test_what_another_release_published_is_read(settings: Settings, topics: Topics) -> None:
     codec, value = create_codec(settings), written_with(LATER, ANSWER, added="new")
     await SchemaTopic(settings.kafka).publish([LATER])

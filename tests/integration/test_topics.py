@@ -54,9 +54,12 @@ async def test_a_topic_that_differs_is_told_and_not_altered(settings):
 
 
 async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(settings):
+    topics = Topics(settings.kafka.topic_prefix)
+    documents = next(each for each in topic_specifications(settings) if each.name == topics.documents)
+    async with open_admin(settings.kafka) as admin:
+        await admin.create_topics([NewTopic(topics.documents, 2, 1, topic_configs=dict(documents.config))])
     await create_topics(settings)
     more = settings.with_values("topics", {"partitions": 5})
-    topics = Topics(settings.kafka.topic_prefix)
     assert f"{topics.answers} has 3 of 5 partitions" in [
         f"{each.spec.name} {problem}" for each in await create_topics(more) for problem in each.problems
     ]
@@ -64,9 +67,11 @@ async def test_partitions_are_added_where_asked_and_never_to_a_compacted_topic(s
     for name in (topics.answers, topics.reviews, *topics.outputs, topics.dead_letters, topics.rates):
         actual = added[name].actual
         assert (actual and actual.partitions, added[name].problems) == (5, ())
-    documents = added[topics.documents]  # else the job of the chart would refuse every upgrade from here on
-    assert (documents.actual and documents.actual.partitions, documents.problems) == (3, ())
-    assert await create_topics(more, add_partitions=True) == list(added.values())
+        assert added[name].status is TopicStatus.EXTENDED
+    kept = added[topics.documents]  # else the job of the chart would refuse every upgrade from here on
+    assert (kept.actual and kept.actual.partitions, kept.status) == (2, TopicStatus.EXISTS)
+    again = await create_topics(more, add_partitions=True)
+    assert {each.status for each in again} == {TopicStatus.EXISTS}
 
 
 async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothing_else(settings):

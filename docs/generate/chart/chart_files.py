@@ -68,7 +68,7 @@ def topics() -> str:
         [
             {
                 "name": name,
-                "onePartition": spec.partitions == 1,
+                "partitions": spec.partitions if spec.keeps_partitions else None,
                 "ofRates": name not in without_rates,
                 "bytesPerValueByte": grown[name] - int(spec.config["max.message.bytes"]),
                 "config": dict(spec.config),

@@ -50,6 +50,9 @@
 {{- range $group := $file.groups -}}
 {{- $rules := list -}}
 {{- range $group.rules -}}
+{{- if and .rule.annotations (not $.Values.prometheusRule.runbookUrl) -}}
+{{- $_ := unset .rule.annotations "runbook_url" -}}
+{{- end -}}
 {{- if get $there .needs -}}
 {{- $rules = append $rules .rule -}}
 {{- end -}}

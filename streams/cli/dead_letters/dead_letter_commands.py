@@ -68,8 +68,9 @@ def list_letters(
     """
     selected = LetterFilter(stage or (), classes=error_class or (), since=since)
     found = asyncio.run(_list_records(load_settings(config), selected, limit))
+    nothing = "no dead letters" + (" of that kind" if stage or error_class or since else "")
     if summary:
-        _write_summary(found, as_json=as_json)
+        _write_summary(found, nothing, as_json=as_json)
     elif as_json:
         for each in found:
             write_json(each)
@@ -85,10 +86,10 @@ def list_letters(
             )
         print_table(("at", *columns), rows)
     else:
-        say("no dead letters" + (" of that kind" if stage or error_class or since else ""))
+        say(nothing)
 
 
-def _write_summary(records: list[dict[str, Any]], *, as_json: bool) -> None:
+def _write_summary(records: list[dict[str, Any]], nothing: str, *, as_json: bool) -> None:
     kinds: dict[tuple[str, str], dict[str, Any]] = {}
     for each in records:
         kind = kinds.setdefault(
@@ -114,7 +115,7 @@ def _write_summary(records: list[dict[str, Any]], *, as_json: bool) -> None:
         names = ("stage", "class", "records", "replayed", "first failed", "e.g. at")
         print_table(names, [tuple(str(row[name]) for name in columns) for row in rows])
     elif not rows:
-        say("no dead letters")
+        say(nothing)
 
 
 @app.command("replay")

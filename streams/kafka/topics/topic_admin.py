@@ -30,6 +30,7 @@ class TopicStatus(StrEnum):
     """The result of ``create_topics`` for one topic."""
 
     CREATED = "created"
+    EXTENDED = "partitions added"
     EXISTS = "exists"
     DIFFERS = "differs"
 
@@ -39,7 +40,7 @@ class TopicCheck:
     """One topic compared with its specification; ``actual`` is None for a missing topic.
 
     ``problems`` are unmet requirements, ``warnings`` are possible losses; each continues "topic <name>".
-    ``created``: the topic was created just now.
+    ``created``: the topic was created just now; ``extended``: it was given partitions just now.
     """
 
     spec: TopicSpec
@@ -47,13 +48,16 @@ class TopicCheck:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     created: bool = False
+    extended: bool = False
 
     @property
     def status(self) -> TopicStatus:
         """What was found or done."""
         if self.created:
             return TopicStatus.CREATED
-        return TopicStatus.DIFFERS if self.problems else TopicStatus.EXISTS
+        if self.problems:
+            return TopicStatus.DIFFERS
+        return TopicStatus.EXTENDED if self.extended else TopicStatus.EXISTS
 
 
 async def create_topics(settings: Settings, *, add_partitions: bool = False) -> list[TopicCheck]:
@@ -70,10 +74,16 @@ async def create_topics(settings: Settings, *, add_partitions: bool = False) -> 
         created = await _create(admin, [spec for spec in specs if spec.name not in existing])
         names, seconds = [spec.name for spec in specs], settings.kafka.connect_timeout_seconds
         actual = await _await_topics(admin, names, seconds)
-        if add_partitions and (more := _missing_partitions(specs, actual)):
+        more = _missing_partitions(specs, actual) if add_partitions else {}
+        if more:
             await _add_partitions(admin, more)
             actual = await _await_topics(admin, names, seconds, more)
-    checks = [_check(spec, actual.get(spec.name), "is not known to the brokers yet") for spec in specs]
+    checks = [
+        replace(
+            _check(spec, actual.get(spec.name), "is not known to the brokers yet"), extended=spec.name in more
+        )
+        for spec in specs
+    ]
     # A cluster that creates a topic with other values does so by its owner's choice.
     return [replace(one, problems=(), created=True) if one.spec.name in created else one for one in checks]
 

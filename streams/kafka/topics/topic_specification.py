@@ -83,6 +83,9 @@ _VERDICT_FACTOR = 4
 
 # The progress of counting has two offsets per verdict partition; no other record is larger.
 _STATE_BYTES = 2 * 1024 * 1024
+#: Not ``topics.partitions``: tools such as Strimzi would add partitions to the topic when that is raised, and
+#: a compacted topic must keep its number. Every worker reads all of them.
+_DOCUMENT_PARTITIONS = 6
 # A pause states who and why in some hundred characters, a known answer has the ids of twenty reviews.
 _CONTROL_BYTES = 64 * 1024
 # The rates' state is written every few seconds and read entirely by each new leader: it must stay short.
@@ -186,11 +189,12 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         topics.rates_state: dict(_STATE),
     }
     single = (topics.controls, topics.schemas, topics.known_answers, topics.rates_state)
+    partitions = {topics.documents: _DOCUMENT_PARTITIONS} | dict.fromkeys(single, 1)
     keeping = _retention_advice(settings, topics)
     return tuple(
         TopicSpec(
             name,
-            1 if name in single else settings.topics.partitions,
+            partitions.get(name, settings.topics.partitions),
             settings.topics.replication_factor,
             _common_config(settings, size) | own.get(name, _deleted(settings)),
             keeping.get(name),
