@@ -97,7 +97,7 @@ class ClientCredentialsProvider(AbstractTokenProvider):  # type: ignore[misc]
         except (TokenRefused, TokenUnavailable) as error:
             # At the start the connecting client reports the error; later connections fail silently.
             if self._served and self._failure is None:
-                log.warning("kafka_token_not_had", reason=error.args[0])
+                log.warning("kafka_token_unavailable", reason=error.args[0])
             self._failure, self._failure_until = error, self._clock() + _FAILURE_SECONDS
             raise
         self._token, self._token_until = token, now + _REUSE_SHARE * seconds

@@ -25,7 +25,7 @@ async def run_preflight_checks(settings: Settings) -> None:
         ServiceUnreachable: Kafka does not respond.
     """
     for reason in unused_settings(settings):
-        log.warning("setting_without_effect", reason=reason)
+        log.warning("setting_unused", reason=reason)
     await _check_topics(settings)
     await _check_groups(settings)
 

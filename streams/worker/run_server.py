@@ -119,10 +119,10 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
             await stack.enter_async_context(worker_components.follow_pauses(settings, board, metrics, fail))
             health.add_impairment_check(board.impairment)
         publisher = await stack.enter_async_context(_publisher(settings, traces))
-        way = await stack.enter_async_context(
+        pipeline = await stack.enter_async_context(
             _open_pipeline(settings, board, documents, metrics, traces.stages, health, stopping)
         )
-        async with verdicts.serving(way, stopping.is_set, publisher):
+        async with verdicts.serving(pipeline, stopping.is_set, publisher):
             if not stopping.is_set():
                 health.set_waiting_for(None)
                 address = page_url(settings.web.host, port)

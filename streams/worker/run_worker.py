@@ -127,7 +127,7 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
         case InvalidSettings():
             return InfrastructureFailure(str(failure), EXIT_INVALID_SETTINGS)
         case KafkaError():
-            return InfrastructureFailure(f"Kafka does not do its part: {type(failure).__name__}")
+            return InfrastructureFailure(f"Kafka does not work as needed: {type(failure).__name__}")
         case _:
             return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
@@ -197,7 +197,7 @@ async def _run(settings: Settings) -> None:
                 settings, metrics, traces.stages, lambda: _partition_share(app, topics)
             )
         )
-        way = worker_components.build_pipeline(
+        pipeline = worker_components.build_pipeline(
             settings,
             board,
             documents,
@@ -212,7 +212,7 @@ async def _run(settings: Settings) -> None:
             ),
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
-        intake = Intake(codec, way, outcomes, metrics.answers, traces, settings, end_at_once)
+        intake = Intake(codec, pipeline, outcomes, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake, metrics.kafka.rebalances.add)
         await stack.enter_async_context(_probe(settings, app, health))
         await stack.enter_async_context(
@@ -235,7 +235,7 @@ async def _run(settings: Settings) -> None:
             requested = await stack.enter_async_context(
                 worker_components.open_request_publisher(settings, codec, traces)
             )
-            await stack.enter_async_context(verdicts.serving(way, stopping.is_set, requested))
+            await stack.enter_async_context(verdicts.serving(pipeline, stopping.is_set, requested))
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.set_waiting_for("the end", _longest_wait(settings))
     log.info("worker_stopped")

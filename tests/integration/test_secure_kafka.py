@@ -359,7 +359,7 @@ async def test_a_worker_outlives_its_tokens_and_trouble_with_their_endpoint(
         asked = len(secure.tokens.asked)
         await eventually(lambda: len(secure.tokens.asked) > asked, "the worker asks for another token")
         secure.tokens.behaviour = Behaviour(status=503)
-        await eventually(lambda: "kafka_token_not_had" in worker.log, "the worker says that it gets none")
+        await eventually(lambda: "kafka_token_unavailable" in worker.log, "the worker says that it gets none")
         secure.tokens.behaviour = Behaviour(lifetime=TOKEN_SECONDS)
         await _publish(settings, answers[10:])
         ledger = await read_until_settled(settings, answers)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.debian import debian_tool
 
-_SECONDS = 60
+_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)

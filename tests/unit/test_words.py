@@ -15,7 +15,7 @@ INSTEAD = {
     r"\b[Bb]ur(?:y|ied|ies)\b": "dead-letter",
     r"\bput_together\b|\bWay\b": "pipeline",
     r"\bstartable\b|\bsurroundings\b": "preflight",
-    r"\bwithout_effect\b": "unused setting",
+    r"without_effect\b": "unused setting",
     r"\btakeover\b": "leader",
     r"\bmishap": "error, fault or failure",
     r"\bsign for sign\b": "character for character",

@@ -97,7 +97,7 @@ async def test_an_endpoint_failing_is_asked_once_a_second_and_reported_of_once(e
             await provider.token()
         clock.now += 0.1
     assert 3 <= len(endpoint.asked) - 1 <= 4
-    assert worker_log.text.count("kafka_token_not_had") == 1
+    assert worker_log.text.count("kafka_token_unavailable") == 1
     endpoint.behaviour = Behaviour()
     clock.now += 1
     assert await provider.token()
@@ -107,7 +107,7 @@ async def test_the_first_failure_is_for_whoever_connects_to_tell(endpoint, worke
     endpoint.behaviour = Behaviour(status=503)
     with pytest.raises(KafkaConnectionError):
         await ClientCredentialsProvider(settings(endpoint)).token()
-    assert "kafka_token_not_had" not in worker_log.text
+    assert "kafka_token_unavailable" not in worker_log.text
 
 
 PRIVATE = "what it was sent"

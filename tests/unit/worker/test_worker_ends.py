@@ -20,7 +20,7 @@ SECRET = "Zwaluwstaart-4711"
     [
         (InfrastructureFailure("the topic is gone"), "the topic is gone", EXIT_UNREACHABLE),
         (InfrastructureFailure("the pool is broken", EXIT_SOFTWARE), "the pool is broken", EXIT_SOFTWARE),
-        (CommitFailedError(SECRET), "Kafka does not do its part: CommitFailedError", EXIT_UNREACHABLE),
+        (CommitFailedError(SECRET), "Kafka does not work as needed: CommitFailedError", EXIT_UNREACHABLE),
         (InvalidSettings("flow: no"), "flow: no", EXIT_INVALID_SETTINGS),
         (ValueError(SECRET), "ValueError", EXIT_SOFTWARE),
     ],
