@@ -124,7 +124,10 @@ def _missing_workers(deployment: Deployment) -> Iterator[AlertingRule]:
 
 
 def _answers(deployment: Deployment) -> Iterator[AlertingRule]:
-    lag = deployment.aggregate("sum", deployment.series("truthgate_consumer_lag"))
+    # Of all partitions, owned or not: the owner of the first one exports it. Without one: of the owned ones.
+    reported = deployment.aggregate("max", deployment.series("truthgate_group_lag"), "partition")
+    owned = deployment.aggregate("sum", deployment.series("truthgate_consumer_lag"))
+    lag = f"({deployment.aggregate('sum', reported)} or {owned})"
     now = deployment.increase(_RECEIVED, minutes=_QUIET_SECONDS / 60)
     usual = deployment.sum_over("increase", _RECEIVED, _QUIET_SECONDS, ago=_WEEK_SECONDS)
     quiet = f"{now} == 0 and {usual} >= {_USUAL_ANSWERS} unless {lag} > 0"

@@ -80,8 +80,8 @@ _OWN_FOLDERS = tuple(
 def loggable_reason(error: BaseException) -> str:
     """Return what failed and where, without the text of an exception, which may quote its input.
 
-    An error of the operating system is reported by code and meaning, any other by its class; each with
-    the position in our code.
+    An error of the operating system is reported by code and meaning, one of SQLite by its code, any other by
+    its class; each with the position in our code.
     """
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
@@ -94,6 +94,8 @@ def loggable_reason(error: BaseException) -> str:
 
 def _error_code(error: BaseException) -> str:
     kind = type(error).__name__
+    if isinstance(error, sqlite3.Error):
+        return str(getattr(error, "sqlite_errorname", kind))
     if not isinstance(error, OSError) or error.errno is None:
         return kind
     # The number of a TLS error is OpenSSL's own.

@@ -308,7 +308,7 @@ class RateLeader:
             if self.stopping.is_set():
                 async with asyncio.timeout(_FINAL_PUBLISH_SECONDS):
                     await term.publish()
-            log.info("rates_term_ends")
+            log.info("rates_term_ends", error_type=None)
 
     def _should_continue(self) -> bool:
         """Return whether to continue; False when stopping, and some time after leadership is lost."""

@@ -11,10 +11,17 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 import structlog
+from aiokafka.errors import KafkaError
 
 from schemas import RegistryUnreachable
 from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.observability.failures import EXIT_INVALID_SETTINGS, EXIT_UNREACHABLE, InfrastructureFailure
+from streams.observability.failures import (
+    EXIT_INVALID_SETTINGS,
+    EXIT_UNREACHABLE,
+    InfrastructureFailure,
+    exit_code,
+    loggable_reason,
+)
 from streams.observability.health import Health
 from streams.observability.logs import writes_json
 from streams.settings import InvalidSettings, LogSettings
@@ -67,6 +74,22 @@ def set_first_failure(failed: asyncio.Future[None], failure: BaseException) -> N
     """End whoever waits for ``failed`` with a failure, unless an earlier one did."""
     if not failed.done():
         failed.set_exception(failure)
+
+
+def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
+    """Return the failure with its exit code and a reason that may be logged.
+
+    The text of a library's exception may quote its input, so only its class and location are used.
+    """
+    match failure:
+        case InfrastructureFailure():
+            return failure
+        case InvalidSettings():
+            return InfrastructureFailure(str(failure), EXIT_INVALID_SETTINGS)
+        case KafkaError():
+            return InfrastructureFailure(f"Kafka does not work as needed: {type(failure).__name__}")
+        case _:
+            return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
 
 def failed_start(failure: Exception, settings: LogSettings) -> InfrastructureFailure:

@@ -36,6 +36,7 @@ from streams.settings import InvalidSettings, Settings
 from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve
 from streams.worker.process_lifetime import (
+    as_infrastructure_failure,
     end_process,
     failed_start,
     failure_callback,
@@ -68,6 +69,10 @@ def run_desk(settings: Settings) -> int:
         failed = failed_start(failure, settings.log)
         log.critical("desk_failed", reason=str(failed), exit_code=failed.exit_code)
         return failed.exit_code
+    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
+        ended = as_infrastructure_failure(failure)
+        log.critical("desk_failed", reason=str(ended), exit_code=ended.exit_code)
+        return ended.exit_code
     return 0
 
 

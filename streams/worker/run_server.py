@@ -32,6 +32,7 @@ from streams.web import create_web_app, page_url, serve
 from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker import worker_components
 from streams.worker.process_lifetime import (
+    as_infrastructure_failure,
     end_process,
     failed_start,
     send_heartbeats,
@@ -67,6 +68,10 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
         failed = failed_start(failure, settings.log)
         log.critical("server_failed", reason=str(failed), exit_code=failed.exit_code)
         return failed.exit_code
+    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
+        ended = as_infrastructure_failure(failure)
+        log.critical("server_failed", reason=str(ended), exit_code=ended.exit_code)
+        return ended.exit_code
     return 0
 
 

@@ -28,11 +28,8 @@ from streams.kafka.kafka_clients import ServiceUnreachable, open_consumer
 from streams.kafka.schema_topic import create_codec, keep_published
 from streams.kafka.topics import Topics
 from streams.observability.failures import (
-    EXIT_INVALID_SETTINGS,
     EXIT_SOFTWARE,
     InfrastructureFailure,
-    exit_code,
-    loggable_reason,
 )
 from streams.observability.health import Health
 from streams.observability.logs import configure_logging
@@ -50,6 +47,7 @@ from streams.worker import worker_components
 from streams.worker.faust_application import TruthgateApp, create_app
 from streams.worker.preflight import recheck_groups_later, run_preflight_checks
 from streams.worker.process_lifetime import (
+    as_infrastructure_failure,
     end_process,
     failed_start,
     failure_callback,
@@ -114,22 +112,6 @@ def end_at_once(failure: BaseException) -> None:
     reported = as_infrastructure_failure(failure)
     log.critical("worker_ends", reason=str(reported), exit_code=reported.exit_code)
     end_process(reported.exit_code)
-
-
-def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
-    """Return the failure with its exit code and a reason that may be logged.
-
-    The text of a library's exception may quote its input, so only its class and location are used.
-    """
-    match failure:
-        case InfrastructureFailure():
-            return failure
-        case InvalidSettings():
-            return InfrastructureFailure(str(failure), EXIT_INVALID_SETTINGS)
-        case KafkaError():
-            return InfrastructureFailure(f"Kafka does not work as needed: {type(failure).__name__}")
-        case _:
-            return InfrastructureFailure(loggable_reason(failure), exit_code(failure))
 
 
 def _run_in_background(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

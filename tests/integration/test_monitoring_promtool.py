@@ -424,11 +424,19 @@ def test_partitions_without_an_owner_call_somebody_whoever_was_killed(rules: Pat
         play(rules, others, [Fires(minute, name, label) for minute in (3, 8, 20)])
 
 
-def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rules: Path) -> None:
+@pytest.mark.parametrize("metric", ["truthgate_group_lag", "truthgate_consumer_lag"])
+def test_answers_that_pile_up_are_told_and_a_peak_that_is_worked_off_is_not(rules: Path, metric: str) -> None:
     name = "TruthgateLagGrowing"
-    lag = 'truthgate_consumer_lag{job="truthgate", instance="a", partition="0"}'
+    lag = metric + '{job="truthgate", instance="a", partition="0"}'
     play(rules, {lag: "0+100x60"}, [Fires(10, name), Fires(40, name, values=("warning",))])
     play(rules, {lag: "0+500x10 5000-200x20 0x60"}, [Fires(minute, name) for minute in range(0, 80, 5)])
+
+
+def test_answers_that_pile_up_in_a_partition_that_nobody_owns_are_told(rules: Path) -> None:
+    owned = 'truthgate_consumer_lag{job="truthgate", instance="a", partition="0"}'
+    orphan = 'truthgate_group_lag{job="truthgate", instance="a", partition="1"}'
+    expected = [Fires(40, "TruthgateLagGrowing", values=("warning",))]
+    play(rules, {owned: "0x60", orphan: "0+100x60"}, expected)
 
 
 def test_a_queue_of_reviewers_that_grows_is_told_and_one_that_is_worked_off_is_not(rules: Path) -> None:

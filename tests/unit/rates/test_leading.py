@@ -213,7 +213,7 @@ def test_a_turn_that_lasted_makes_the_next_failure_a_first_one(monkeypatch):
 def test_what_ends_a_turn_is_told_by_its_class_alone(error, event, failures, monkeypatch):
     with capture_logs() as lines:
         stage = Stage(failing(error)).run(monkeypatch, 10)
-    told = [line for line in lines if line["event"] == event and "error_type" in line]
+    told = [line for line in lines if line["event"] == event and line["error_type"]]
     assert [line["error_type"] for line in told] == [type(error).__name__]
     assert "secret" not in str(lines)
     assert [
