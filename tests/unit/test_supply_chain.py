@@ -48,6 +48,9 @@ def test_the_bill_of_materials_is_valid(bill):
 
 def test_the_bill_names_truthgate_and_all_that_is_pinned_with_their_hashes(bill):
     read = json.loads(bill.read_text("utf-8"))
+    htmx = read["components"].pop()
+    assert (htmx["name"], htmx["purl"]) == ("htmx.org", f"pkg:npm/htmx.org@{htmx['version']}")
+    assert f'version="{htmx["version"]}"' in (ROOT / "streams/desk/assets/htmx.min.js").read_text("utf-8")
     own = read["metadata"]["component"]
     assert (own["name"], own["version"], own["type"]) == ("truthgate", version("truthgate"), "application")
     assert own["licenses"] == [{"license": {"acknowledgement": "declared", "id": "Apache-2.0"}}]
