@@ -1,13 +1,15 @@
-"""One answer as the page shows it: what is marked in it, and the passages beside it."""
+"""One answer as the page shows it: what is marked in it, and the passages and documents beside it."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import Final
 from urllib.parse import urlsplit
 
 from schemas import Verdict, VerdictClaim, VerdictEvidence, VerdictOpinion
+from scoring.values.checked_claims import ClaimStatus
+from streams.desk.passage_view import PassageBlock, passage_blocks, place_url
 from streams.explaining.explanation import ReasonExplanation
 from streams.explaining.verdict_explainer import explain_reasons
 from streams.pipeline.verdict import WRONG_STATUSES, fault_evidence, marked_claims
@@ -22,9 +24,10 @@ _INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u061c\u200b-\u200f\u202a
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A stretch of the answer: ``mark`` is the status of its claim, or ``fault``, or empty.
+    """A stretch of the answer: ``mark`` is the status of its claim, ``fault``, ``lacking``, or empty.
 
-    ``claim`` is the number of its claim, from 1, and ``names`` are the codes of what is marked.
+    ``fault``: a check objects to it, or its claim is contradicted by it. ``lacking``: the passage lacks it.
+    ``claim`` is the number of the claim that ends here, from 1, ``names`` are the codes of what is marked.
     """
 
     text: str
@@ -35,23 +38,38 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True)
 class ClaimView:
-    """A claim with the title and the address of the document that it was compared with."""
+    """A claim with its passage, and with title and address of the document that has it."""
 
     number: int
     claim: VerdictClaim
+    passage: tuple[PassageBlock, ...]
     title: str | None
     url: str | None
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A document that the chatbot had; ``is_missing``: truthgate does not have it."""
+
+    title: str
+    url: str | None
+    is_missing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerView:
-    """A verdict with its answer in parts; ``wrong`` claims come before the ``other`` ones."""
+    """A verdict with its answer in parts.
+
+    Claims: ``wrong`` ones, ``similar`` ones, which nobody can be sure of, and ``supported`` ones.
+    """
 
     verdict: Verdict
     parts: tuple[AnswerPart, ...]
     reasons: tuple[ReasonExplanation, ...]
     wrong: tuple[ClaimView, ...]
-    other: tuple[ClaimView, ...]
+    similar: tuple[ClaimView, ...]
+    supported: tuple[ClaimView, ...]
+    documents: tuple[DocumentView, ...]
     opinions: tuple[VerdictOpinion, ...]
 
 
@@ -64,7 +82,9 @@ def view_answer(verdict: Verdict) -> AnswerView:
         tuple(_parts(verdict, claims)),
         explain_reasons(verdict)[:_MAX_ITEMS],
         tuple(each for each in views if each.claim.status in WRONG_STATUSES),
-        tuple(each for each in views if each.claim.status not in WRONG_STATUSES),
+        tuple(each for each in views if each.claim.status == ClaimStatus.SIMILAR),
+        tuple(each for each in views if each.claim.status == ClaimStatus.SUPPORTED),
+        tuple(islice(_documents(verdict), _MAX_ITEMS)),
         verdict.opinions[:_MAX_ITEMS],
     )
 
@@ -84,11 +104,20 @@ def web_address(url: str | None) -> str | None:
 
 def _claim(number: int, claim: VerdictClaim, verdict: Verdict) -> ClaimView:
     if claim.source is None:
-        return ClaimView(number, claim, None, None)
-    document_id = claim.source.document_id
+        return ClaimView(number, claim, (), None, None)
+    document_id, text = claim.source.document_id, claim.source.text
     named = next((each for each in verdict.context if each.document_id == document_id), None)
-    title, url = (named.title, named.url) if named else (None, None)
-    return ClaimView(number, claim, title or document_id, web_address(url))
+    title, url = (named.title, web_address(named.url)) if named else (None, None)
+    at = place_url(url, text) if url else None
+    return ClaimView(number, claim, passage_blocks(text, claim.text), title or document_id, at)
+
+
+def _documents(verdict: Verdict) -> Iterator[DocumentView]:
+    """Yield each document of the context once, and then those that truthgate lacked."""
+    for each in {each.document_id: each for each in verdict.context}.values():
+        yield DocumentView(each.title or each.document_id, web_address(each.url), is_missing=False)
+    for document_id in dict.fromkeys(verdict.missing_context_ids):
+        yield DocumentView(document_id, None, is_missing=True)
 
 
 def _parts(verdict: Verdict, claims: list[VerdictClaim]) -> Iterator[AnswerPart]:
@@ -96,11 +125,15 @@ def _parts(verdict: Verdict, claims: list[VerdictClaim]) -> Iterator[AnswerPart]
         VerdictEvidence(LACKING, "", span.start, span.end) for claim in claims for span in claim.lacking
     )
     spans = list(islice(chain(fault_evidence(verdict), lacking), _MAX_SPANS))
-    for segment in segments(verdict.answer, spans, 0, len(verdict.answer), claims):
+    found = list(segments(verdict.answer, spans, 0, len(verdict.answer), claims))
+    for segment, after in zip_longest(found, found[1:]):
         claim = None if segment.claim is None else claims[segment.claim]
         mark = claim.status if claim else ""
-        if segment.at_fault or segment.kinds:
+        if segment.at_fault or (segment.kinds and mark == ClaimStatus.CONTRADICTED):
             mark = "fault"
+        elif segment.kinds and mark != ClaimStatus.NOT_FOUND:
+            mark = LACKING
         names = tuple(dict.fromkeys((*([claim.status] if claim else []), *segment.kinds)))
-        number = None if segment.claim is None else segment.claim + 1
+        goes_on = after is not None and after.claim == segment.claim
+        number = None if segment.claim is None or goes_on else segment.claim + 1
         yield AnswerPart(segment.text, mark, number, names)

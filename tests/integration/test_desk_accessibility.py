@@ -74,7 +74,7 @@ def an_answer() -> Verdict:
         ("supported", "Click Save."),
         ("contradicted", "It costs 50 euro."),
         ("not_found", "It is blue."),
-        passage="It costs 40 euro.",
+        passage="It costs more.\n\n| | Plus | Household |\n|---|---|---|\n| Costs | 40 euro | 60 euro |",
     )
 
 

@@ -3,6 +3,7 @@ const byId = (id) => document.getElementById(id);
 const marking = byId("marking");
 const chosen = getSelection();
 let left = false;
+let lastMark = -1;
 // Who presses a key twice meant the answer before: for a moment, no key decides about the one that has just come.
 const MOMENT_MS = 300;
 setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
@@ -16,6 +17,13 @@ function beginMarking() {
   chosen.collapse(byId("words"), 0);
   chosen.modify("extend", "forward", "word");
 }
+// The next or previous words that the desk marked, as a whole: mostly they are what is wrong.
+function chooseMark(step) {
+  const marks = byId("words").querySelectorAll("mark.fault, mark.lacking, mark.contradicted, mark.not_found");
+  if (!marks.length) return;
+  lastMark = (Math.max(lastMark, step < 0 ? 0 : -1) + step + marks.length) % marks.length;
+  chosen.selectAllChildren(marks[lastMark]);
+}
 // While words are marked, arrows choose them and a key says what is wrong with them.
 function markByKey(event) {
   beginMarking(); // a key may come before the event of the opening
@@ -27,7 +35,8 @@ function markByKey(event) {
       if (!forward) chosen.modify("move", "backward", "word");
     }
     chosen.modify("extend", event.shiftKey && !forward ? "backward" : "forward", "word");
-  } else if (event.key === "Escape") marking.open = false;
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") chooseMark(event.key === "ArrowDown" ? 1 : -1);
+  else if (event.key === "Escape") marking.open = false;
   else document.querySelector(`[data-mark="${CSS.escape(event.key)}"]`)?.click();
   event.preventDefault();
 }

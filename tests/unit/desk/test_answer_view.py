@@ -1,10 +1,11 @@
 """What the page shows of an answer, whatever is in it."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
-from schemas import VerdictEvidence, VerdictFeature
+from schemas import VerdictClaim, VerdictEvidence, VerdictFeature, VerdictPassage, VerdictSpan
 from streams.desk.answer_view import show_invisible, view_answer, web_address
 from streams.desk.desk import ReviewerSession
 from streams.desk.sessions import SESSION_SECONDS, Sessions, reviewer_name
@@ -31,7 +32,38 @@ def test_wrong_claims_are_marked_and_come_with_their_passage() -> None:
     ]
     assert "".join(part.text for part in view.parts) == verdict.answer
     assert [(each.number, each.title) for each in view.wrong] == [(2, "d-1"), (3, "d-1")]
-    assert [each.number for each in view.other] == [1]
+    assert [each.number for each in view.supported] == [1]
+
+
+def with_lacking(status: str) -> list[tuple[str, str, int | None]]:
+    """Give what is marked in a claim of this status whose passage lacks a word of it."""
+    claim = VerdictClaim("It is blue today", 0, 16, status, "words", None, 0.5, None)
+    claim = replace(claim, lacking=(VerdictSpan(6, 10),))
+    view = view_answer(any_verdict(answer="It is blue today.", claims=(claim,)))
+    return [(part.text, part.mark, part.claim) for part in view.parts if part.mark]
+
+
+def test_a_word_that_the_passage_lacks_is_no_fault_unless_the_claim_is_contradicted() -> None:
+    def parts(status: str, word: str) -> list[tuple[str, str, int | None]]:
+        return [("It is ", status, None), ("blue", word, None), (" today", status, 1)]
+
+    assert with_lacking("similar") == parts("similar", "lacking")
+    assert with_lacking("contradicted") == parts("contradicted", "fault")
+    assert with_lacking("not_found") == parts("not_found", "not_found")
+
+
+def test_each_document_that_the_chatbot_had_is_named_once_and_what_is_missing_too() -> None:
+    passages = (
+        VerdictPassage("d-1", "v1", title="Prices", url="https://help.example/prices"),
+        VerdictPassage("d-1", "v1", title="Prices", url="https://help.example/prices"),
+        VerdictPassage("d-2", None, title=None, url="javascript:alert(1)"),
+    )
+    view = view_answer(any_verdict(context=passages, missing_context_ids=("d-3", "d-3")))
+    assert [(each.title, each.url, each.is_missing) for each in view.documents] == [
+        ("Prices", "https://help.example/prices", False),
+        ("d-2", None, False),
+        ("d-3", None, True),
+    ]
 
 
 def test_a_huge_answer_with_thousands_of_spans_is_shown_whole_and_soon() -> None:

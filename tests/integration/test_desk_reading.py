@@ -1,0 +1,95 @@
+"""What a reviewer has in sight, and how few keys he needs, in a real browser."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from playwright.async_api import Page, expect
+
+from schemas import Verdict, VerdictPassage, VerdictSpan
+from tests.support.chromium import chromium, opened
+from tests.support.desk import held
+from tests.support.pages import with_claims
+from tests.support.served_desk import serving_desk
+
+expect.set_options(timeout=30_000)
+TABLE = "| | Plus | Household |\n|---|---|---|\n| Monthly fee | 9.50 | 17.50 |"
+
+
+def an_answer() -> Verdict:
+    answer = "You can wash today. It costs 9.50 a month. It is blue. " + "The rest is said. " * 8
+    verdict = with_claims(
+        held(1, answer=answer, missing_context_ids=("d-9",)),
+        ("similar", "You can wash today."),
+        ("contradicted", "It costs 9.50 a month."),
+        ("not_found", "It is blue."),
+        ("supported", "The rest is said."),
+        passage=TABLE,
+    )
+    similar = replace(verdict.claims[0], lacking=(VerdictSpan(8, 12),))
+    context = (VerdictPassage("d-1", "v1", title="Prices", url="https://help.example/prices"),)
+    return replace(verdict, claims=(similar, *verdict.claims[1:]), context=context)
+
+
+async def log_in(page: Page) -> None:
+    await page.keyboard.type("Kim")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".who")).to_have_text("Kim")
+
+
+async def chosen(page: Page) -> str:
+    found: str = await page.evaluate("getSelection().toString()")
+    return found
+
+
+async def test_marked_words_are_chosen_by_one_key_each(tmp_path: Path) -> None:
+    async with (
+        chromium() as browser,
+        serving_desk(tmp_path, an_answer()) as served,
+        opened(browser, served.address) as watched,
+    ):
+        page = watched.page
+        await log_in(page)
+        await page.keyboard.press("w")
+        await expect(page.locator("[data-kind=number]")).to_be_in_viewport()
+        for key, words in (
+            ("ArrowDown", "wash"),
+            ("ArrowDown", "It costs 9.50 a month."),
+            ("ArrowDown", "It is blue."),
+            ("ArrowDown", "wash"),
+            ("ArrowUp", "It is blue."),
+        ):
+            await page.keyboard.press(key)
+            assert await chosen(page) == words
+        await page.keyboard.press("h")
+        await expect(page.locator("#wrong")).to_have_value("hallucination: It is blue.\n")
+        assert watched.complaints == []
+
+
+async def test_the_evidence_is_in_sight_beside_the_answer_and_on_a_phone_before_the_form(
+    tmp_path: Path,
+) -> None:
+    async with (
+        chromium() as browser,
+        serving_desk(tmp_path, an_answer()) as served,
+        opened(browser, served.address) as watched,
+    ):
+        page = watched.page
+        await log_in(page)
+        for number in (1, 2, 3):
+            await expect(page.locator(f"#claim-{number}")).to_be_in_viewport()
+        await expect(page.locator("#claim-2 td").nth(2)).to_have_text("Household")
+        await expect(page.locator("#claim-4")).to_be_hidden()  # supported: not what is looked for
+        link = page.locator("#claim-2 a")
+        await expect(link).to_have_attribute("href", "https://help.example/prices#:~:text=Plus")
+        await expect(page.locator("section:has(#documents) li")).to_have_text(
+            ["Prices", "d-9 truthgate does not have it"]
+        )
+        assert await page.locator(".ref").count() == 3  # one for each claim that is in doubt
+        await page.set_viewport_size({"width": 390, "height": 844})
+        places = "[...document.querySelectorAll('#words, #claims, fieldset')].map(e => e.offsetTop)"
+        words, claims, form = (await page.evaluate(places))[:3]
+        assert words < claims < form
+        for offset in (0, 10_000):
+            await page.evaluate(f"scrollTo(0, {offset})")
+            await expect(page.locator("[data-key=s]")).to_be_in_viewport(ratio=1)
+            await expect(page.locator("[data-key=r]")).to_be_in_viewport(ratio=1)
