@@ -132,6 +132,7 @@ class DeskPages:
             "answer.html",
             view=view,
             audit=verdict is not None and self._is_audit(request, verdict),
+            is_listed=verdict is not None and _is_listed(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
             handovers=handovers,
             proposals=proposals,
@@ -152,9 +153,7 @@ class DeskPages:
 
     def _is_audit(self, request: web.Request, verdict: Verdict) -> bool:
         """Return whether a verdict is shown for its rating alone, without what was done with it."""
-        # A blocked one of the list is shown as what it is.
-        is_asked_for = "answer" in request.query and verdict.decision == "blocked"
-        return not is_asked_for and self._desk.is_audited(verdict)
+        return not _is_listed(request, verdict) and self._desk.is_audited(verdict)
 
     async def _show_blocked(self, request: web.Request) -> web.StreamResponse:
         verdicts = await asyncio.to_thread(self._desk.blocked, self._wanted(request), _MAX_BLOCKED)
@@ -184,7 +183,7 @@ class DeskPages:
         if action == "next":
             await asyncio.to_thread(self._desk.skip, verdict_id, request[SESSION])
             log.info("review_skipped", verdict_id=verdict_id, reviewer=request[SESSION].reviewer)
-            return self._changed()
+            return self._changed(blocked="list" in form)
         if action not in _OUTCOMES:
             raise web.HTTPBadRequest(text="This form has no such action.")
         rating, label = _text(form, "rating"), _text(form, "label")
@@ -198,7 +197,7 @@ class DeskPages:
         )
         refusal = await asyncio.to_thread(self._desk.decide, verdict_id, request[SESSION], choice)
         # The session still has an answer whose text is refused: it is shown again.
-        return self._changed(refusal)
+        return self._changed(refusal, blocked="list" in form)
 
     async def _pass_on(self, request: web.Request) -> web.StreamResponse:
         form = await self._login.form(request)
@@ -257,9 +256,10 @@ class DeskPages:
         body = self._templates.body(request, "news.html", **values, over=False, notice=notice)
         return _event(body) + (_event(b"", "free") if is_free else b"")
 
-    def _changed(self, notice: str | None = None) -> web.Response:
+    def _changed(self, notice: str | None = None, *, blocked: bool = False) -> web.Response:
+        """Go on with the next answer, or with the list of ``blocked`` ones."""
         self._desk.changes.notify()
-        return _redirect(notice)
+        return _redirect(notice, "/blocked" if blocked and not notice else "/")
 
     async def session_page(self, request: web.Request, template: str, **values: Any) -> web.Response:
         """Return a page of somebody who has logged in."""
@@ -303,8 +303,13 @@ def _event(data: bytes, name: str = "") -> bytes:
     return b"".join(line + b"\n" for line in [*lines, *(b"data: " + each for each in data.splitlines()), b""])
 
 
-def _redirect(notice: str | None = None) -> web.Response:
-    return web.Response(status=303, headers={"Location": f"/?notice={notice}" if notice else "/"})
+def _is_listed(request: web.Request, verdict: Verdict) -> bool:
+    """Return whether an answer was opened from the list of blocked ones, and is shown as one."""
+    return "answer" in request.query and verdict.decision == "blocked"
+
+
+def _redirect(notice: str | None = None, path: str = "/") -> web.Response:
+    return web.Response(status=303, headers={"Location": f"{path}?notice={notice}" if notice else path})
 
 
 def _asset(body: bytes, content_type: str) -> Answer:

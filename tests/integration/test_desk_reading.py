@@ -93,3 +93,22 @@ async def test_the_evidence_is_in_sight_beside_the_answer_and_on_a_phone_before_
             await page.evaluate(f"scrollTo(0, {offset})")
             await expect(page.locator("[data-key=s]")).to_be_in_viewport(ratio=1)
             await expect(page.locator("[data-key=r]")).to_be_in_viewport(ratio=1)
+
+
+async def test_blocked_answers_are_decided_one_after_the_other_from_their_list(tmp_path: Path) -> None:
+    blocked = [held(number, decision="blocked") for number in (1, 2, 3)]
+    async with (
+        chromium() as browser,
+        serving_desk(tmp_path, *blocked, held(4)) as served,
+        opened(browser, served.address) as watched,
+    ):
+        page = watched.page
+        await log_in(page)
+        await page.goto(f"{served.address}/blocked")
+        for number, key in ((3, "r"), (2, "n"), (2, "r")):
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".answer")).to_have_text(f"Answer {number}.")
+            await expect(page.locator("#why")).to_have_text("Why it is blocked")
+            await page.keyboard.press(key)
+            await expect(page.get_by_role("heading", name="Blocked answers")).to_be_visible()
+        await expect(page.locator(".blocked li")).to_have_count(1)
