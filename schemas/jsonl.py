@@ -200,8 +200,8 @@ def read_jsonl(
                 yield number, _read_line(number, line, record_type, clock, on_ignored)
 
 
-#: What a spreadsheet would take for a formula; written with a quote before it.
-FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
+#: What a spreadsheet would take for a formula, in full width too; written with a quote before it.
+FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def read_csv(

@@ -18,8 +18,14 @@ from streams.web.excerpt import LACKING, segments
 _MAX_CLAIMS: Final = 60
 _MAX_SPANS: Final = 200
 _MAX_ITEMS: Final = 20
-#: Characters that change how others are shown, or are not shown themselves.
-_INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+#: A passage is a sentence or a table; each of its cells may become an element of the page.
+_MAX_PASSAGE_CHARACTERS: Final = 5_000
+#: Characters that change how others are shown, or are not shown themselves: controls, marks of direction,
+#: fillers and tags. Those that only choose the form of an emoji may stay.
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,7 @@ def web_address(url: str | None) -> str | None:
 def _claim(number: int, claim: VerdictClaim, verdict: Verdict) -> ClaimView:
     if claim.source is None:
         return ClaimView(number, claim, (), None, None)
-    document_id, text = claim.source.document_id, claim.source.text
+    document_id, text = claim.source.document_id, claim.source.text[:_MAX_PASSAGE_CHARACTERS]
     named = next((each for each in verdict.context if each.document_id == document_id), None)
     title, url = (named.title, web_address(named.url)) if named else (None, None)
     at = place_url(url, text) if url else None

@@ -83,7 +83,7 @@ class DeskLogin:
 
     async def form(self, request: web.Request) -> Any:
         """Return the form of a session; its token says that one of our pages made it."""
-        form = await request.post()
+        form = await _read_form(request)
         token = form.get("form_token", "")
         if not isinstance(token, str) or not self._sessions.is_form_token(request[SESSION], token):
             raise web.HTTPForbidden(text="This form is not of this session.")
@@ -203,7 +203,7 @@ class DeskLogin:
         )
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
-        form = await request.post()
+        form = await _read_form(request)
         name, token = (form.get(each, "") for each in ("name", "token"))
         role = self._role_of_token(token if isinstance(token, str) else "")
         if role is None:
@@ -282,7 +282,9 @@ class DeskLogin:
 
     def cookie(self, request: web.Request, name: str) -> str:
         """Return the value of a cookie that :meth:`set_cookie` has set, or an empty text."""
-        return request.cookies.get(self._cookie_name(request, name), "")
+        # A client can send bytes that are no text.
+        value = request.cookies.get(self._cookie_name(request, name), "")
+        return value.encode("utf-8", "replace").decode()
 
     def set_cookie(
         self,
@@ -313,6 +315,14 @@ class DeskLogin:
         if self._settings.public_url:
             return self._settings.public_url.startswith("https:")
         return request.secure or request.headers.get("X-Forwarded-Proto") == "https"
+
+
+async def _read_form(request: web.Request) -> Any:
+    """Return the fields of a form; one that no browser sends is refused."""
+    try:
+        return await request.post()
+    except (ValueError, LookupError) as error:  # no text, cut off, or in an unknown encoding
+        raise web.HTTPBadRequest(text="This form cannot be read.") from error
 
 
 def _header(request: web.Request, name: str) -> str:

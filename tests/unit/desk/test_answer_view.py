@@ -77,6 +77,10 @@ def test_a_huge_answer_with_thousands_of_spans_is_shown_whole_and_soon() -> None
 
 def test_characters_that_deceive_are_shown_as_their_code() -> None:
     assert show_invisible("a\u202eb\u200bc\r\nd\te\x00") == "a⟨U+202E⟩b⟨U+200B⟩c\nd\te⟨U+0000⟩"
+    # Tags hide whole sentences, and a soft hyphen or a filler parts a word that is searched for.
+    assert show_invisible("a\U000e0041\xad\u3164\u2028") == "a⟨U+E0041⟩⟨U+00AD⟩⟨U+3164⟩⟨U+2028⟩"
+    for kept in ("❤️", "é", "Zürich", "日本", "مرحبا", "\u00a0", "🏳"):
+        assert show_invisible(kept) == kept
 
 
 @pytest.mark.parametrize(
