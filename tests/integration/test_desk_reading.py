@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from schemas import Verdict, VerdictPassage, VerdictSpan
-from tests.support.chromium import chromium, opened
+from tests.support.chromium import chromium, opened, shows_answer
 from tests.support.desk import held
 from tests.support.pages import with_claims
 from tests.support.served_desk import serving_desk
@@ -107,7 +107,7 @@ async def test_blocked_answers_are_decided_one_after_the_other_from_their_list(t
         await page.goto(f"{served.address}/blocked")
         for number, key in ((3, "r"), (2, "n"), (2, "r")):
             await page.keyboard.press("Enter")
-            await expect(page.locator(".answer")).to_have_text(f"Answer {number}.")
+            await shows_answer(page, f"Answer {number}.")
             await expect(page.locator("#why")).to_have_text("Why it is blocked")
             await page.keyboard.press(key)
             await expect(page.get_by_role("heading", name="Blocked answers")).to_be_visible()
