@@ -112,3 +112,23 @@ async def test_blocked_answers_are_decided_one_after_the_other_from_their_list(t
             await page.keyboard.press(key)
             await expect(page.get_by_role("heading", name="Blocked answers")).to_be_visible()
         await expect(page.locator(".blocked li")).to_have_count(1)
+
+
+async def test_a_decision_and_its_undoing_are_in_sight_though_the_form_is_longer_than_the_screen(
+    tmp_path: Path,
+) -> None:
+    async with (
+        chromium() as browser,
+        serving_desk(tmp_path, held(1), held(2), undo_seconds=60) as served,
+        opened(browser, served.address) as watched,
+    ):
+        page = watched.page
+        await page.set_viewport_size({"width": 1280, "height": 600})
+        await log_in(page)
+        await shows_answer(page, "Answer 1.")
+        await page.keyboard.press("s")
+        await shows_answer(page, "Answer 2.")
+        await expect(page.locator(".passing")).not_to_be_in_viewport(ratio=1)
+        await expect(page.locator(".decisions li")).to_be_in_viewport(ratio=1)
+        await page.locator("[data-key=u]").click()
+        await shows_answer(page, "Answer 1.")
