@@ -31,6 +31,10 @@ ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
 }
 
 
+#: What has the answers of all tenants.
+OF_ALL_TENANTS: Final = frozenset({"GET /lead", "GET /known-answers", "POST /known-answers/end"})
+
+
 def route_of(request: web.Request) -> str:
     """Return the key of a request in ``ROUTES``."""
     resource = request.match_info.route.resource

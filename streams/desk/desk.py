@@ -40,11 +40,15 @@ _EXPIRED_IDS: Final = uuid.UUID("0f6a3f0e-5c39-5b0e-8b7c-6c1f6a2d9b11")
 
 @dataclass(frozen=True, slots=True)
 class ReviewerSession:
-    """One browser of a reviewer: ``id`` is secret enough not to be guessed."""
+    """One browser of a reviewer: ``id`` is secret enough not to be guessed.
+
+    With a ``tenant`` it has nothing to do with the answers of others.
+    """
 
     id: str
     reviewer: str
     role: DeskRole = DeskRole.REVIEWER
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,9 @@ class Desk:
         unavailable = self._decisions.unavailable() | not_for_session | self._closed(session)
         skipped = self._skipped.get(session.id, set())
         for each in assigned:
-            if each not in unavailable | skipped and self._state.is_held(each):
+            if each in unavailable | skipped or self._is_foreign(each, session):
+                continue
+            if self._state.is_held(each):
                 return each
         if later := skipped | self._decisions.passed_on(session.reviewer):
             if chosen := self._next_of(session, wanted, unavailable | later):
@@ -183,7 +189,9 @@ class Desk:
         """Return this answer, or the next one, without giving it to the session."""
         with self._lock:
             chosen = verdict_id or self._next(session, wanted)
-            return self._state.held(chosen) if chosen and self.caught_up else None
+            if not (chosen and self.caught_up) or self._is_foreign(chosen, session):
+                return None
+            return self._state.held(chosen)
 
     def open(self, verdict_id: str, session: ReviewerSession) -> Verdict | DecisionRefusal:
         """Give a session this answer, if nobody else has it."""
@@ -443,6 +451,8 @@ class Desk:
     def _refusal(self, verdict_id: str, session: ReviewerSession) -> DecisionRefusal | None:
         if not self.caught_up:
             return DecisionRefusal.NOT_READY
+        if self._is_foreign(verdict_id, session):
+            return DecisionRefusal.GONE  # as if there were none
         holder = self._decisions.holder(verdict_id)
         if holder not in (None, session.id):
             return DecisionRefusal.TAKEN
@@ -452,6 +462,12 @@ class Desk:
             return DecisionRefusal.NOT_YOURS
         is_free = holder or session.role is DeskRole.LEAD or verdict_id not in self._reserved(session)[1]
         return None if is_free else DecisionRefusal.NOT_YOURS
+
+    def _is_foreign(self, verdict_id: str, session: ReviewerSession) -> bool:
+        """Return whether an answer is of another tenant than the session."""
+        if not session.tenant or (verdict := self._state.held(verdict_id)) is None:
+            return False
+        return verdict.metadata.get(self._settings.tenant_key or "") != session.tenant
 
     def _closed(self, session: ReviewerSession) -> set[str]:
         return self._state.closed_to(session.reviewer, is_lead=session.role is DeskRole.LEAD)

@@ -8,7 +8,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from streams.desk.access import ROUTES, claim_values, role_from, route_of
+from streams.desk.access import OF_ALL_TENANTS, ROUTES, claim_values, role_from, route_of
 from streams.desk.desk import Desk, ReviewerSession
 from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
 from streams.desk.page_templates import (
@@ -129,7 +129,7 @@ class DeskLogin:
                 self._limit(self._logins, route, self._address(request))
             return await handler(request)
         session, cookie = self._session(request)
-        if session.role not in roles:
+        if session.role not in roles or (session.tenant and route in OF_ALL_TENANTS):
             log.warning("desk_forbidden", reviewer=session.reviewer, role=session.role, route=route)
             raise web.HTTPForbidden(text="Your role does not include this.")
         if route in _DECISIONS:
@@ -157,18 +157,24 @@ class DeskLogin:
         if role is None:
             log.warning("desk_login_refused", address=self._address(request), reason="no role")
             raise web.HTTPForbidden(text="You have no role at this desk.")
-        if session and (session.reviewer, session.role) == (name, role):
+        tenant = _header(request, self._settings.tenant_header or "").strip()
+        if self._settings.tenant_header and not tenant:
+            log.warning("desk_login_refused", address=self._address(request), reason="no tenant")
+            raise web.HTTPForbidden(text="You have no tenant at this desk.")
+        if session and (session.reviewer, session.role, session.tenant) == (name, role, tenant):
             return session, None
-        return self._start(request, name, role)
+        return self._start(request, name, role, tenant)
 
     def _role(self, values: list[str]) -> DeskRole | None:
         return role_from((value.strip() for value in values), self._settings.roles)
 
-    def _start(self, request: web.Request, name: str, role: DeskRole) -> tuple[ReviewerSession, str]:
+    def _start(
+        self, request: web.Request, name: str, role: DeskRole, tenant: str = ""
+    ) -> tuple[ReviewerSession, str]:
         address = self._address(request)
         self._logins.forget(address)  # many people may share it
         log.info("desk_logged_in", reviewer=name, role=role, address=address)
-        return self._sessions.start(name, role)
+        return self._sessions.start(name, role, tenant)
 
     def _is_addressed(self, request: web.Request) -> bool:
         """Return whether a request without a login names this machine: a name of others may lead here too."""
@@ -253,9 +259,12 @@ class DeskLogin:
             return self._refused(request, OidcRefusal("the issuer names no reviewer", oidc.name_claim))
         if role is None:
             return self._refused(request, OidcRefusal("you have no role at this desk"))
+        tenant = next(iter(claim_values(claims, oidc.tenant_claim)), "") if oidc.tenant_claim else ""
+        if oidc.tenant_claim and not tenant:
+            return self._refused(request, OidcRefusal("you have no tenant at this desk"))
         # A redirect would still come from the issuer's site, and browsers would leave out a strict cookie.
         response = self._templates.render(request, "logged_in.html")
-        self.set_cookie(request, response, COOKIE, self._start(request, name, role)[1])
+        self.set_cookie(request, response, COOKIE, self._start(request, name, role, tenant)[1])
         self._delete_cookie(request, response, _LOGIN_COOKIE)
         return response
 

@@ -162,6 +162,8 @@ class DeskPages:
 
     async def _show_filter(self, request: web.Request) -> web.StreamResponse:
         choices = await asyncio.to_thread(self._desk.choices)
+        if request[SESSION].tenant:
+            del choices["tenant"]
         return await self.session_page(request, "filter.html", choices=choices, notice=None)
 
     async def _filter(self, request: web.Request) -> web.StreamResponse:
@@ -175,6 +177,8 @@ class DeskPages:
 
     def _wanted(self, request: web.Request) -> HeldFilter:
         chosen = dict(parse_qsl(self._login.cookie(request, _FILTER_COOKIE)))
+        if request[SESSION].tenant:
+            chosen["tenant"] = request[SESSION].tenant
         return HeldFilter(**{each: chosen.get(each, "") for each in FILTERS})
 
     async def _decide(self, request: web.Request) -> web.StreamResponse:
@@ -282,8 +286,10 @@ class DeskPages:
             "wanted": asdict(self._wanted(request)),
             "may_decide": may_decide(session.role),
             "can_log_out": self._login.can_log_out,
-            "sees_figures": session.role is not DeskRole.REVIEWER,
-            "leads_known_answers": self._desk.known_answers and session.role is DeskRole.LEAD,
+            "sees_figures": session.role is not DeskRole.REVIEWER and not session.tenant,
+            "leads_known_answers": (
+                self._desk.known_answers and session.role is DeskRole.LEAD and not session.tenant
+            ),
         }
 
 

@@ -54,23 +54,24 @@ class Sessions:
     def __init__(self, key: bytes, settings: DeskSettings, clock: Callable[[], float] = time.time) -> None:
         tokens = {role: token.get_secret_value() for role, token in settings.tokens.items()}
         oidc = settings.oidc
-        login = repr((sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id))
+        tenants = (settings.tenant_header, oidc.tenant_claim, settings.tenant_key)
+        login = repr((sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id, tenants))
         self._key = hmac.digest(key, login.encode(), "sha256")
         self._clock = clock
         self._ended: dict[str, float] = {}
 
-    def start(self, reviewer: str, role: DeskRole) -> tuple[ReviewerSession, str]:
+    def start(self, reviewer: str, role: DeskRole, tenant: str = "") -> tuple[ReviewerSession, str]:
         """Return a new session and its cookie."""
-        session = ReviewerSession(secrets.token_urlsafe(18), reviewer, role)
-        return session, self.seal("session", session.id, role, reviewer)
+        session = ReviewerSession(secrets.token_urlsafe(18), reviewer, role, tenant)
+        return session, self.seal("session", session.id, role, reviewer, tenant)
 
     def read(self, cookie: str) -> ReviewerSession | None:
         """Return the session of a cookie, or None if it is not ours, too old, or has ended."""
         values = self.unseal("session", cookie, SESSION_SECONDS)
         if values is None or values[0] in self._ended:
             return None
-        session_id, role, reviewer = values
-        return ReviewerSession(session_id, reviewer, DeskRole(role))
+        session_id, role, reviewer, tenant = values
+        return ReviewerSession(session_id, reviewer, DeskRole(role), tenant)
 
     def end(self, session: ReviewerSession) -> None:
         """Refuse the cookies of a session until this process ends; they get too old in the meantime."""

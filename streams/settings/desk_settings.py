@@ -48,11 +48,16 @@ class OidcSettings(SettingsSection):
         description="claim with a person's roles or groups, for desk.roles; dots lead into objects, e.g. "
         "realm_access.roles; unset: everybody who can log in is a reviewer",
     )
+    tenant_claim: str | None = Field(
+        None,
+        description="claim with the person's tenant, as desk.tenant_key gives it: no answer of another is "
+        "shown; who has none may not use the desk; unset: everybody sees all tenants",
+    )
     timeout_seconds: Seconds = Field(
         10, description="after this a login fails if the issuer has not answered"
     )
 
-    @field_validator("client_secret", "role_claim", "issuer")
+    @field_validator("client_secret", "role_claim", "tenant_claim", "issuer")
     @classmethod
     def _empty_is_unset(cls, value: SecretStr | str | None) -> SecretStr | str | None:
         empty = not (value.get_secret_value() if isinstance(value, SecretStr) else value)
@@ -109,6 +114,11 @@ class DeskSettings(SettingsSection):
         None,
         description="header in which that proxy gives the person's roles or groups, separated by commas, for "
         "roles; unset: everybody is a reviewer",
+    )
+    tenant_header: str | None = Field(
+        None,
+        description="header in which that proxy gives the person's tenant, as tenant_key gives it: no answer "
+        "of another tenant is shown; who has none may not use the desk; unset: everybody sees all tenants",
     )
     address_header: str | None = Field(
         None,
@@ -176,7 +186,7 @@ class DeskSettings(SettingsSection):
         "least 16 characters; unset: created once in store",
     )
     tenant_key: str | None = Field(
-        None, description="key of an answer's metadata that names its tenant, for the filter of reviewers"
+        None, description="key of an answer's metadata that names its tenant: reviewers can filter by it"
     )
 
     @property
@@ -204,7 +214,7 @@ class DeskSettings(SettingsSection):
     def _token_is_usable(cls, token: SecretStr | None) -> SecretStr | None:
         return usable_token(token)
 
-    @field_validator("user_header", "role_header", "address_header")
+    @field_validator("user_header", "role_header", "tenant_header", "address_header")
     @classmethod
     def _is_header_name(cls, name: str | None) -> str | None:
         if name and not _HEADER_NAME.fullmatch(name):
@@ -225,6 +235,10 @@ class DeskSettings(SettingsSection):
             raise ValueError("token, lead_token and auditor_token should differ")
         if self.role_header and not self.user_header:
             raise ValueError("role_header needs user_header")
+        if self.tenant_header and not self.user_header:
+            raise ValueError("tenant_header needs user_header")
+        if (self.tenant_header or self.oidc.tenant_claim) and not self.tenant_key:
+            raise ValueError("tenant_header and oidc.tenant_claim need tenant_key")
         if self.oidc.issuer and not self.public_url:
             raise ValueError("oidc.issuer needs public_url")
         return self
