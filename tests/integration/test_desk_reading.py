@@ -3,12 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+from aiohttp import web
 from playwright.async_api import Page, expect
 
 from schemas import Verdict, VerdictPassage, VerdictSpan
+from streams.embedded.broker_properties import LOOPBACK
 from tests.support.chromium import chromium, opened, shows_answer
 from tests.support.desk import held
 from tests.support.pages import with_claims
+from tests.support.ports import hold_port, port_of
 from tests.support.served_desk import serving_desk
 
 expect.set_options(timeout=30_000)
@@ -132,3 +135,37 @@ async def test_a_decision_and_its_undoing_are_in_sight_though_the_form_is_longer
         await expect(page.locator(".decisions li")).to_be_in_viewport(ratio=1)
         await page.locator("[data-key=u]").click()
         await shows_answer(page, "Answer 1.")
+
+
+PASSAGE = "We keep **bags that** nobody collects for 60 days & then give them to a shop of the city."
+HELP_PAGE = (
+    "<p>x</p>" * 300
+    + "<p id=it>We keep <b>bags that</b> nobody collects for 60 days &amp; then give them to a shop "
+    + "of the city.</p>"
+    + "<p>y</p>" * 300
+)
+
+
+async def test_a_link_opens_the_document_at_the_passage(tmp_path: Path) -> None:
+    async def show(_: web.Request) -> web.Response:
+        return web.Response(text=HELP_PAGE, content_type="text/html")
+
+    pages = web.Application()
+    pages.router.add_get("/help", show)
+    runner = web.AppRunner(pages)
+    await runner.setup()
+    with hold_port() as port:
+        url = f"http://127.0.0.1:{port_of(port)}/help"
+        await web.TCPSite(runner, LOOPBACK, port_of(port), reuse_address=True).start()
+        verdict = with_claims(held(1), ("similar", "Answer"), passage=PASSAGE)
+        context = (VerdictPassage("d-1", "v1", title="Help", url=url),)
+        async with (
+            chromium() as browser,
+            serving_desk(tmp_path, replace(verdict, context=context)) as served,
+            opened(browser, served.address) as watched,
+        ):
+            await log_in(watched.page)
+            async with watched.page.context.expect_page() as other:
+                await watched.page.locator("#claim-1 a").click()
+            await expect((await other.value).locator("#it")).to_be_in_viewport()
+        await runner.cleanup()
