@@ -465,9 +465,7 @@ class Desk:
 
     def _is_foreign(self, verdict_id: str, session: ReviewerSession) -> bool:
         """Return whether an answer is of another tenant than the session."""
-        if not session.tenant or (verdict := self._state.held(verdict_id)) is None:
-            return False
-        return verdict.metadata.get(self._settings.tenant_key or "") != session.tenant
+        return bool(session.tenant) and self._state.tenant(verdict_id) not in (None, session.tenant)
 
     def _closed(self, session: ReviewerSession) -> set[str]:
         return self._state.closed_to(session.reviewer, is_lead=session.role is DeskRole.LEAD)

@@ -276,6 +276,11 @@ class DeskState:
         query = "SELECT EXISTS (SELECT 1 FROM held WHERE verdict_id = ?)"
         return bool(self._reader.execute(query, (verdict_id,)).fetchone()[0])
 
+    def tenant(self, verdict_id: str) -> str | None:
+        """Return the tenant of a verdict on a list, empty if it names none; None: it is on no list."""
+        row = self._reader.execute("SELECT tenant FROM held WHERE verdict_id = ?", (verdict_id,)).fetchone()
+        return row[0] if row else None
+
     def is_blocked(self, verdict_id: str) -> bool | None:
         """Return whether a verdict is blocked and without an outcome or a rating; None: it is on no list."""
         query = "SELECT list FROM held WHERE verdict_id = ? AND list < 2"
