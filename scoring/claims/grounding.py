@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.claims.claim_extraction import Claim, ClaimKind, ContentWord, claims, content_words
-from scoring.figures.figure_checking import (
-    DataSource,
-    FigureClaim,
-    FigureOutcome,
-    check_clause,
-    derivation_hints,
-)
-from scoring.figures.tables import listings
+from scoring.figures.figure_checking import FigureClaim, FigureOutcome, check_clause
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
 
@@ -132,16 +125,16 @@ def figure_claims(exchange: PreparedExchange) -> tuple[FigureClaim, ...]:
 
 def _figure_claims(exchange: PreparedExchange) -> Iterator[FigureClaim]:
     # Several passages may be of one document, so each is named by its index in the context.
-    sources = [
-        DataSource(str(index), document.text.cached(listings), document.text.cached(derivation_hints))
+    documents = {
+        str(index): document.text
         for index, document in enumerate(exchange.context)
         if document.body_start is not None
-    ]
+    }
     answer = exchange.answer
-    for claim in answer.cached(claims) if sources else ():
+    for claim in answer.cached(claims) if documents else ():
         if claim.kind is ClaimKind.CLAIM:
             start, end = span_with_signs(answer, claim)
-            if figure := check_clause(answer.original[start:end], start, answer.lexicon, sources):
+            if figure := check_clause(answer.original[start:end], start, answer.lexicon, documents):
                 yield figure
 
 

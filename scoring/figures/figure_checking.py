@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -56,17 +56,8 @@ class FigureClaim:
     open_spans: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DataSource:
-    """The data of a document: what it lists, and what of it a figure may follow from."""
-
-    document_id: str
-    listings: tuple[Table, ...]
-    hints: DerivationHints
-
-
 def check_clause(
-    text: str, offset: int, lexicon: Lexicon, sources: Sequence[DataSource]
+    text: str, offset: int, lexicon: Lexicon, documents: Mapping[str, PreparedText]
 ) -> FigureClaim | None:
     r"""Check a clause of an answer that claims what follows from data of its documents.
 
@@ -77,7 +68,7 @@ def check_clause(
         text: The clause.
         offset: Where it begins in the answer.
         lexicon: That of the answer's language.
-        sources: The data of the documents.
+        documents: The texts of the documents, by id.
 
     Returns:
         The claim, with what the data say of it; None where none of its figures may follow from them.
@@ -85,16 +76,16 @@ def check_clause(
     >>> from scoring.lexicon import load_shipped
     >>> page = "# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."
     >>> plans = PreparedText.of(page, load_shipped()["en"])
-    >>> source = DataSource("plans", plans.cached(listings), plans.cached(derivation_hints))
-    >>> claim = check_clause("There are 4 plans.", 0, plans.lexicon, [source])
+    >>> claim = check_clause("There are 4 plans.", 0, plans.lexicon, {"plans": plans})
     >>> claim.outcome.value, claim.derivation.formula
     ('refuted', '2 rows')
     """
     clause = Clause.of(text, lexicon) if lexicon.figures else None
     if clause is None or not clause.numbers:
         return None
-    counted = _check_count(clause, offset, sources)
-    figures = {figure: None for source in sources for figure in source.hints.derivable_figures(clause)}
+    counted = _check_count(clause, offset, documents)
+    hints = (document.cached(derivation_hints) for document in documents.values())
+    figures = dict.fromkeys(figure for each in hints for figure in each.derivable_figures(clause))
     spans = [(offset + each.quantity.start, offset + each.quantity.end) for each in figures]
     if counted is None and spans:
         return FigureClaim(FigureOutcome.NOT_CHECKABLE, offset, offset + len(text), open_spans=tuple(spans))
@@ -104,12 +95,12 @@ def check_clause(
     return counted and replace(counted, open_spans=tuple(spans))
 
 
-def _check_count(clause: Clause, offset: int, sources: Sequence[DataSource]) -> FigureClaim | None:
+def _check_count(clause: Clause, offset: int, documents: Mapping[str, PreparedText]) -> FigureClaim | None:
     """Return what the lists say of the number of their things; not checkable where they do not agree."""
     found = [
-        _compare_count(clause, figure, offset, listing, source.document_id)
-        for source in sources
-        for listing in source.listings
+        _compare_count(clause, figure, offset, listing, document_id)
+        for document_id, document in documents.items()
+        for listing in document.cached(listings)
         if (figure := _counted_figure(clause, listing))
     ]
     sure = [each for each in found if each.derivation]
@@ -208,17 +199,11 @@ class DerivationHints:
             stems = {clause.stems[n] for n in named.difference(range(figure.word_start, figure.word_end))}
             # "In total that is € 90" names nothing, so it may be of any amounts.
             is_of_any = bool(computed) and not stems
-            neighbours = {
-                it for it, its in self.stems_by_unit.items() if is_of_any or not stems.isdisjoint(its)
-            }
-            if (unit in _DATE_UNITS and _DATE in neighbours) or (
-                unit in _CLOCK_UNITS and _CLOCK in neighbours
-            ):
+            near = {it for it, its in self.stems_by_unit.items() if is_of_any or not stems.isdisjoint(its)}
+            if (unit in _DATE_UNITS and _DATE in near) or (unit in _CLOCK_UNITS and _CLOCK in near):
                 return True
             # Bare numbers of a table may be of any unit.
-            if is_computed and (
-                bool(neighbours) if unit == PERCENT else not neighbours.isdisjoint({unit, None})
-            ):
+            if is_computed and (near if unit == PERCENT else near & {unit, None}):
                 return True
             return unit in {None, PERCENT} and self._may_be_count(figure, clause, is_computed=is_computed)
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from scoring.figures.quantities import DURATION, MONEY, MONTHS, SHARE, UNIT_SIGNS, UNIT_SIZES, parse_number
 from scoring.figures.times import calendar_periods, clock_times
 from scoring.lexicon import Lexicon
-from scoring.lexicon.lexicon import ClockWords
 from scoring.text.prepared_text import PreparedText, Word, split_words
 
 #: What a reading is of besides the kinds of units: a time of day, a date (by its ordinal).
@@ -308,8 +307,9 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
         if found.start() not in sure:
             yield from _time_readings(_possible_minutes(int(found[1]), int(found[2])), *found.span())
     words = split_words(original)
-    for word in words:
-        yield from _named_time_readings(word, clock)
+    named = dict.fromkeys(clock.midnights, 0) | dict.fromkeys(clock.noons, _HALF_DAY)
+    for word in (each for each in words if each.text in named):
+        yield from _time_readings((named[word.text],), word.start, word.end)
     numbers = {each.start: each for each in quantities if not each.is_article and each.start not in sure}
     may_be_hours = {start: each for start, each in numbers.items() if _may_be_hour(each, text.lexicon)}
     cues = dict(_hour_cues(text, [*may_be_hours.values()]))
@@ -323,14 +323,6 @@ def _clock_readings(text: PreparedText, quantities: Sequence[_NumberCandidate]) 
         elif number.start in cues:
             yield from _time_readings(either, number.start, number.end, is_tentative=not cues[number.start])
         yield from _worded_time_readings(words, place, either, numbers, text.lexicon)
-
-
-def _named_time_readings(word: Word, clock: ClockWords) -> Iterator[NumberReading]:
-    """Yield noon and midnight."""
-    if word.text in clock.noons:
-        yield from _time_readings((_HALF_DAY,), word.start, word.end)
-    elif word.text in clock.midnights:
-        yield from _time_readings((0,), word.start, word.end)
 
 
 def _may_be_hour(number: _NumberCandidate, lexicon: Lexicon) -> bool:

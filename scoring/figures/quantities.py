@@ -83,6 +83,8 @@ UNIT_SIZES = {
     for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
 }
 
+#: The units of time.
+TIME_UNITS = frozenset(unit for unit, (kind, _) in UNIT_SIZES.items() if kind in {DURATION, MONTHS})
 #: Signs that are units.
 UNIT_SIGNS = {"€": "EUR", "$": "USD", "£": "GBP", "%": PERCENT}
 _GAP = "[ \u00a0]?"
@@ -171,7 +173,11 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
     assert isinstance(exponent, int), "no written number is infinite"
     step, off = Decimal(1).scaleb(exponent), abs(value - claimed)
     if bound is Bound.EXACT:
-        is_same, is_near = off <= step / 2, off < step or off <= _rounding_step(claimed) / 2
+        # A whole number may be rounded to its last zeros.
+        digits = format(claimed.copy_abs(), "f")
+        zeros = len(digits) - len(digits.rstrip("0"))
+        is_rounded = zeros and "." not in digits and len(digits) >= _LEAST_DIGITS
+        is_same, is_near = off <= step / 2, off < step or (is_rounded and off <= Decimal(1).scaleb(zeros) / 2)
     elif bound is Bound.ABOUT:
         size = max(abs(value), abs(claimed))
         is_same, is_near = off <= max(step / 2, size * _ABOUT), off <= max(step, size * _HARDLY)
@@ -180,17 +186,6 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
         is_same = over > 0 or (over == 0 and bound in {Bound.AT_LEAST, Bound.AT_MOST})
         is_near = -over <= step / 2
     return Closeness.SAME if is_same else Closeness.NEAR if is_near else Closeness.OFF
-
-
-def _rounding_step(claimed: Decimal) -> Decimal:
-    """Return the step of a whole number that may be rounded to its last zeros; 0 where it is not."""
-    digits = format(claimed.copy_abs(), "f")
-    zeros = len(digits) - len(digits.rstrip("0"))
-    return (
-        Decimal(1).scaleb(zeros)
-        if zeros and "." not in digits and len(digits) >= _LEAST_DIGITS
-        else Decimal(0)
-    )
 
 
 class ValueAgreement(Enum):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from scoring.figures.clause import Clause, Figure
-from scoring.figures.quantities import (
-    DURATION,
-    MONTHS,
-    UNIT_SIZES,
-    Bound,
-    ValueAgreement,
-    compare_quantities,
-)
+from scoring.figures.quantities import TIME_UNITS, Bound, ValueAgreement, compare_quantities
 from scoring.figures.tables import NO_SIGNS, YES_SIGNS, Table
 from scoring.figures.times import ClockTime, clock_times, whole_period
 from scoring.lexicon import Lexicon
@@ -30,9 +24,7 @@ def look_up(clause: Clause, table: Table) -> tuple[ValueAgreement, tuple[int, in
     """
     rows = _named_labels(table.row_stems, clause.stems)
     columns = _named_labels(table.column_stems, clause.stems)
-    names = frozenset[str]().union(
-        *(table.row_stems[n] for n in rows), *(table.column_stems[n] for n in columns)
-    )
+    names = frozenset(chain(*(table.row_stems[n] for n in rows), *(table.column_stems[n] for n in columns)))
     if clause.bounds is None or len(rows) > 1 or len(columns) > 1 or not names:
         return None
     claimed = _ClaimedValue.of(clause, names)
@@ -141,8 +133,7 @@ class _ClaimedValue:
 
     def _time_units(self, words: Iterable[str]) -> frozenset[str]:
         """Return the units of time among some words."""
-        units = (self.clause.figure_words.unit_of.get(word, "") for word in words)
-        return frozenset(unit for unit in units if UNIT_SIZES.get(unit, (None, 1))[0] in {DURATION, MONTHS})
+        return TIME_UNITS.intersection(map(self.clause.figure_words.unit_of.get, words))
 
     def _compare_clock(self, row: Sequence[str], cell: str) -> ValueAgreement | None:
         lexicon = self.clause.lexicon
@@ -168,11 +159,12 @@ class _ClaimedValue:
         """Return which end of the opening hours a time is said to be: 0 for the first, 1 for the last."""
         clause, words = self.clause, self.clause.lexicon.clock
         before = [word.text for word in clause.words if word.end <= time.start][-1:]
-        is_alone, said = len(self.clock) == 1, {word.text for word in clause.words}
-        if not words.since.isdisjoint(before) or (is_alone and not words.opens.isdisjoint(said)):
-            return 0
-        if not words.until.isdisjoint(before) or (is_alone and not words.closes.isdisjoint(said)):
-            return 1
+        said = {word.text for word in clause.words} if len(self.clock) == 1 else set()
+        for end, (prepositions, verbs) in enumerate(
+            ((words.since, words.opens), (words.until, words.closes))
+        ):
+            if not (prepositions.isdisjoint(before) and verbs.isdisjoint(said)):
+                return end
         return None
 
 

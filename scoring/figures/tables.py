@@ -64,6 +64,9 @@ class Table:
         columns = [cell.text for cell in block.header or block.rows[0]][1:]
         columns = columns if block.header else [""] * len(columns)
         is_sample = lexicon.figure_words.examples.occurs(tuple(folded_words(heading)))
+        after = original[block.rows[-1][-1].end :].strip(_BLANK_SIGNS)
+        # Without names of its columns it may begin right below a title.
+        is_at_start = block.header is None and "\n" not in original[: block.start].strip(_BLANK_SIGNS)
         return cls(
             rows=tuple(row[0] for row in block.rows),
             columns=tuple(columns),
@@ -75,7 +78,7 @@ class Table:
             lead_stems=frozenset(figure_stems(lead, lexicon) if lead.endswith(":") else ()),
             row_nouns=row_nouns,
             possible_row_nouns=row_nouns.union(figure_stems(f"{title}\n{lead}", lexicon)),
-            is_complete=not (is_sample or _is_at_edge(block, original)),
+            is_complete=bool(after) and not (is_sample or is_at_start),
         )
 
     def amount(self, row: int, column: int, words: FigureWords) -> tuple[Quantity, str | None] | None:
@@ -84,9 +87,8 @@ class Table:
         amount = next(find_quantities(text, words), None)
         if not (amount and _BEFORE.fullmatch(text, 0, amount.start) and _AFTER.fullmatch(text, amount.end)):
             return None
-        return amount, amount.unit or unit_in(self.columns[column], words) or unit_in(
-            self.rows[row].text, words
-        )
+        unit = amount.unit or unit_in(self.columns[column], words)
+        return amount, unit or unit_in(self.rows[row].text, words)
 
 
 def _row_nouns(heading: str, lead: str, lexicon: Lexicon) -> frozenset[str]:
@@ -108,13 +110,6 @@ def _plurals(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     words = (word for word in folded_words(text) if word not in lexicon.function_words)
     plurals = (word for word in words if lexicon.stem(word) not in (word, word.removesuffix("e")))
     return tuple(figure_stem(word, lexicon) for word in plurals)
-
-
-def _is_at_edge(block: DataBlock, text: str) -> bool:
-    """Return whether a block ends its text, or begins it below a title without naming its columns."""
-    after = text[block.rows[-1][-1].end :].strip(_BLANK_SIGNS)
-    before = text[: block.start].strip(_BLANK_SIGNS)
-    return not after or (block.header is None and "\n" not in before)
 
 
 def _label_stems(label: str, lexicon: Lexicon) -> frozenset[str]:

@@ -45,7 +45,11 @@ def calendar_periods(text: str, lexicon: Lexicon) -> Iterator[tuple[CalendarPeri
     A name of a month that is another word too ("may") counts only with a capital.
     """
     for found in _pattern(lexicon).finditer(text):
-        if (time := _parse_period(found, lexicon)) and not _is_other_word(found, lexicon):
+        word = found.group().rstrip(".")
+        is_lower = word[0].islower() or not text[: found.start()].strip()
+        if is_lower and word.casefold() in lexicon.function_words:
+            continue
+        if time := _parse_period(found, lexicon):
             yield time, *found.span()
 
 
@@ -92,13 +96,6 @@ def _parse_period(found: re.Match[str], lexicon: Lexicon) -> CalendarPeriod | No
     return time
 
 
-def _is_other_word(found: re.Match[str], lexicon: Lexicon) -> bool:
-    text = found.group().rstrip(".")
-    if text.casefold() not in lexicon.function_words:
-        return False
-    return text[0].islower() or not found.string[: found.start()].strip()
-
-
 # Letters with or without stops ("p.m."), after the Dutch "'s".
 _WORD = r"(?:['’]s[ \u00a0])?((?:[^\W\d_]\.){2}|[^\W\d_]{1,12}(?!\w))"
 _TIME = re.compile(
@@ -131,11 +128,8 @@ def clock_times(text: PreparedText) -> tuple[ClockTime, ...]:
     for match in _TIME.finditer(text.original):
         first, second = (word.replace(".", "").casefold() if word else "" for word in match.groups()[3:])
         if value := _value(text, match, first, second):
-            if first in known:
-                end = match.end(5 if second in known else 4)
-            else:
-                end = match.end("minute" if match["minute"] else "hour")
-            times.append(ClockTime(value, match.start(), end))
+            last = 4 + (second in known) if first in known else "minute" if match["minute"] else "hour"
+            times.append(ClockTime(value, match.start(), match.end(last)))
     return tuple(times)
 
 

@@ -4,8 +4,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from scoring.figures.figure_checking import DataSource, check_clause, derivation_hints
-from scoring.figures.tables import listings
+from scoring.figures.figure_checking import check_clause
 from scoring.lexicon import load_shipped
 from scoring.text.prepared_text import PreparedText
 
@@ -25,17 +24,16 @@ def said(file, *kinds):
 
 
 @lru_cache(maxsize=256)
-def source(text, language, document_id="d-1"):
-    """The data of a document, as the scorer prepares them."""
-    prepared = PreparedText.of(text, LEXICONS[language])
-    return DataSource(document_id, listings(prepared), derivation_hints(prepared))
+def prepared(text, language):
+    """A document, as the scorer prepares it."""
+    return PreparedText.of(text, LEXICONS[language])
 
 
 def checked(clause, documents, language, offset=0):
     """Check a clause against one text or several, all in its language."""
     texts = (documents,) if isinstance(documents, str) else documents
-    sources = [source(text, language, f"d-{n}") for n, text in enumerate(texts, 1)]
-    return check_clause(clause, offset, LEXICONS[language], sources)
+    known = {f"d-{n}": prepared(text, language) for n, text in enumerate(texts, 1)}
+    return check_clause(clause, offset, LEXICONS[language], known)
 
 
 def outcome(clause, documents, language):

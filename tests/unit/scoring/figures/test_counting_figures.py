@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scoring.figures.figure_checking import check_clause
-from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome, source
+from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome, prepared
 
 PLANS_EN = """# Plans
 
@@ -125,4 +125,4 @@ def test_what_claims_nothing_that_follows_from_data_is_no_claim(claim):
 
 def test_a_language_without_words_for_figures_claims_none():
     lexicon = replace(LEXICONS["en"], figures=None)
-    assert check_clause("There are four plans", 0, lexicon, [source(PLANS_EN, "en")]) is None
+    assert check_clause("There are four plans", 0, lexicon, {"d-1": prepared(PLANS_EN, "en")}) is None
