@@ -14,8 +14,6 @@ from scoring.claims.grounding import (
     sentence_index,
 )
 from scoring.claims.wording import find_statement, missing_spans
-from scoring.figures.figure_checking import FigureOutcome
-from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage
 from scoring.text.spans import span_evidence
 from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy
@@ -79,13 +77,13 @@ def _check_claim(
         source = _claim_source(exchange.context[statement[0]], *statement[1])
     figure = figure_claim(claim, exchange)
     # A wrong figure has a derivation too; its fault sets the status below.
-    if figure and figure.derivation and figure.outcome is not FigureOutcome.NOT_CHECKABLE:
+    if figure and figure.derivation and figure.status is not ClaimStatus.NOT_CHECKABLE:
         status, mistake, derivation = ClaimStatus.SUPPORTED, None, figure.derivation.formula
         # A derivation's source is an index into the context, see scoring.claims.grounding.
         document, rows = exchange.context[int(figure.derivation.document_id)], figure.derivation.rows
         source = _claim_source(document, rows[0].start, rows[-1].end)
     value = exchange.cached(compared_values).get(claim.start)
-    if value and value.agreement is ValueAgreement.DIFFERENT:
+    if value and value.status is ClaimStatus.CONTRADICTED:
         source = _claim_source(exchange.context[value.document_index], value.start, value.end)
     broken = [rule for fault, rule in faults if fault.start < span.end and span.start < fault.end]
     # A contradiction is more informative than something that is not found.

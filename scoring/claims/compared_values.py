@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from scoring.claims.claim_extraction import Claim, ClaimKind, claims
 from scoring.claims.grounding import span_with_signs
 from scoring.figures.clause import Clause, FigureBounds
-from scoring.figures.quantities import ValueAgreement, compare_quantities
+from scoring.figures.quantities import compare_quantities
 from scoring.figures.table_lookup import look_up
 from scoring.figures.tables import figure_stem, tables
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
+from scoring.values.checked_claims import ClaimStatus
 
 # Parts of speech (Universal Dependencies).
 _VERBS, _ARTICLE = frozenset({"VERB", "AUX"}), "DET"
@@ -27,7 +28,7 @@ class ComparedValue:
     ``start`` and ``end`` are offsets in the text of the context's document ``document_index``.
     """
 
-    agreement: ValueAgreement
+    status: ClaimStatus
     document_index: int
     start: int
     end: int
@@ -53,7 +54,7 @@ def compared_values(exchange: PreparedExchange) -> Mapping[int, ComparedValue]:
         if claim.kind is not ClaimKind.CLAIM:
             continue
         if found := [*_compare_with_cells(claim, exchange)] or [*_compare_with_sentences(claim, exchange)]:
-            values[claim.start] = min(found, key=lambda value: value.agreement is not ValueAgreement.SAME)
+            values[claim.start] = min(found, key=lambda value: value.status is not ClaimStatus.SUPPORTED)
     return values
 
 
@@ -157,15 +158,15 @@ def _compare_with_sentences(claim: Claim, exchange: PreparedExchange) -> Iterato
         return
     for index, document in enumerate(exchange.context):
         for other in document.text.cached(comparable_sentences):
-            if agreement := _compare(claimed, other):
-                yield ComparedValue(agreement, index, other.start, other.end)
+            if status := _compare(claimed, other):
+                yield ComparedValue(status, index, other.start, other.end)
 
 
-def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgreement | None:
+def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ClaimStatus | None:
     """Return whether a sentence of a document agrees with a claim; None where it is about something else."""
     figures, others = claimed.clause.numbers, other.clause.numbers
     if not (figures or others) and _denies_name(claimed, other):
-        return ValueAgreement.DIFFERENT
+        return ClaimStatus.CONTRADICTED
     if not claimed.words or not claimed.is_covered_by(other):
         return None
     by_figure = [
@@ -179,16 +180,16 @@ def _compare(claimed: ComparableSentence, other: ComparableSentence) -> ValueAgr
         for other_figure in others
     ]
     negations = claimed.clause.negation_parity, other.clause.negation_parity
-    if ValueAgreement.SAME in by_figure or not (figures or others):
+    if ClaimStatus.SUPPORTED in by_figure or not (figures or others):
         if negations[0] == negations[1]:
-            return ValueAgreement.SAME
-    elif by_figure != [ValueAgreement.DIFFERENT] or any(negations):
+            return ClaimStatus.SUPPORTED
+    elif by_figure != [ClaimStatus.CONTRADICTED] or any(negations):
         return None
     is_specific = (
         len(claimed.words) >= _MIN_WORDS or claimed.has_name or any(map(claimed.clause.figure_unit, figures))
     )
     is_alike = _is_alike(claimed, other) and claimed.conditions == other.conditions
-    return ValueAgreement.DIFFERENT if is_alike and is_specific and negations[1] <= _MAX_NEGATIONS else None
+    return ClaimStatus.CONTRADICTED if is_alike and is_specific and negations[1] <= _MAX_NEGATIONS else None
 
 
 def _denies_name(claimed: ComparableSentence, other: ComparableSentence) -> bool:

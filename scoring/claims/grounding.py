@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scoring.claims.claim_extraction import Claim, ClaimKind, ContentWord, claims, content_words
-from scoring.figures.figure_checking import FigureClaim, FigureOutcome, check_clause
+from scoring.figures.figure_checking import FigureClaim, check_clause
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import sentence_tokens, token_span
+from scoring.values.checked_claims import ClaimStatus
 
 Levels = NDArray[np.float32]
 
@@ -148,13 +149,13 @@ def figure_claim(claim: Claim, exchange: PreparedExchange) -> FigureClaim | None
 def has_uncomputed_figure(claim: Claim, exchange: PreparedExchange) -> bool:
     """Return whether a claim has a figure that may follow from data, but could not be computed."""
     figure = figure_claim(claim, exchange)
-    return figure is not None and figure.outcome is FigureOutcome.NOT_CHECKABLE
+    return figure is not None and figure.status is ClaimStatus.NOT_CHECKABLE
 
 
 def derivable_figure_spans(exchange: PreparedExchange) -> tuple[tuple[int, int], ...]:
     """Return the spans of the answer's figures that follow from data, or may."""
     figures = exchange.cached(figure_claims)
-    confirmed = ((each.start, each.end) for each in figures if each.outcome is FigureOutcome.CONFIRMED)
+    confirmed = ((each.start, each.end) for each in figures if each.status is ClaimStatus.SUPPORTED)
     return (*confirmed, *(span for each in figures for span in each.open_spans))
 
 

@@ -5,8 +5,8 @@ import math
 from scoring.claims.claim_extraction import ClaimKind
 from scoring.claims.grounding import figure_claim, grounded_claims, question_coverage
 from scoring.features import Feature
-from scoring.figures.figure_checking import FigureOutcome
 from scoring.text.prepared_text import PreparedExchange
+from scoring.values.checked_claims import ClaimStatus
 from scoring.values.exchange import FeatureValue
 
 
@@ -36,7 +36,7 @@ class ClaimsCovered(Feature):
         for grounded in exchange.cached(grounded_claims):
             if grounded.grounding:
                 figure = figure_claim(grounded.claim, exchange)
-                is_confirmed = figure and figure.outcome is FigureOutcome.CONFIRMED
+                is_confirmed = figure and figure.status is ClaimStatus.SUPPORTED
                 share = 1.0 if is_confirmed else grounded.grounding.share
                 shares.append((share, grounded.grounding.weight))
         return FeatureValue(self.name, _weighted_mean(shares))

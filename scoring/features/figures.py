@@ -6,10 +6,8 @@ from scoring.claims.claim_extraction import claims
 from scoring.claims.compared_values import compared_values
 from scoring.claims.grounding import derivable_figure_spans, figure_claims
 from scoring.features import Feature
-from scoring.figures.figure_checking import FigureOutcome
 from scoring.figures.number_derivation import DerivableNumbers
 from scoring.figures.number_readings import NumberReading, number_readings, number_spans
-from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import PreparedExchange, PreparedText
 from scoring.text.spans import MAX_EVIDENCE, span_evidence
 from scoring.values.checked_claims import ClaimStatus
@@ -147,10 +145,10 @@ class FiguresFollow(Feature):
     def measure(self, exchange: PreparedExchange) -> FeatureValue:
         """Return confirmed counts / compared counts."""
         figures = exchange.cached(figure_claims)
-        computed = [figure for figure in figures if figure.outcome is not FigureOutcome.NOT_CHECKABLE]
+        computed = [figure for figure in figures if figure.status is not ClaimStatus.NOT_CHECKABLE]
         if not computed:
             return FeatureValue(self.name, None)
-        refuted = [(each.start, each.end) for each in computed if each.outcome is FigureOutcome.REFUTED]
+        refuted = [(each.start, each.end) for each in computed if each.status is ClaimStatus.CONTRADICTED]
         evidence = span_evidence(REFUTED_FIGURE, exchange.answer, refuted)
         return FeatureValue(self.name, 1 - len(refuted) / len(computed), evidence)
 
@@ -204,7 +202,7 @@ class ValuesAgree(Feature):
         different = [
             (claim.start, claim.end)
             for claim in exchange.answer.cached(claims)
-            if claim.start in values and values[claim.start].agreement is ValueAgreement.DIFFERENT
+            if claim.start in values and values[claim.start].status is ClaimStatus.CONTRADICTED
         ]
         evidence = span_evidence(CONTRADICTED_VALUE, exchange.answer, different)
         return FeatureValue(self.name, 1 - len(different) / len(values), evidence)

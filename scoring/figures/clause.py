@@ -126,6 +126,10 @@ class Clause:
             texts[n] = _MASK
         return phrases.find(texts)
 
+    def phrase_words(self, phrases: PhraseList, taken: Iterable[int] = ()) -> frozenset[int]:
+        """Return the places of the words of phrases, except for taken words."""
+        return frozenset(n for span in self.find_phrases(phrases, taken) for n in range(*span))
+
     @cached_property
     def bounds(self) -> FigureBounds | None:
         """How its figures are meant; None where that is not clear: a limit ("at most") is of none of them."""
@@ -163,8 +167,3 @@ class FigureBounds:
     def of(self, figure: Figure) -> Bound:
         """Return how a figure is meant."""
         return self.by_word.get(figure.word_start, Bound.EXACT)
-
-
-def indices(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
-    """Return the places of the words that spans of words hold."""
-    return frozenset(n for first, last in spans for n in range(first, last))

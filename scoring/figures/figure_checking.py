@@ -11,24 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from enum import StrEnum
 from itertools import product
 
-from scoring.figures.clause import LIMITS, Clause, Figure, indices
+from scoring.figures.clause import LIMITS, Clause, Figure
 from scoring.figures.data_blocks import LONGEST_LINE, TextSpan, split_lines
 from scoring.figures.quantities import PERCENT, Closeness, closeness, find_quantities
 from scoring.figures.tables import Table, figure_stems, listings, tables
 from scoring.figures.times import calendar_periods
 from scoring.lexicon import Lexicon
 from scoring.text.prepared_text import PreparedText
-
-
-class FigureOutcome(StrEnum):
-    """Whether the data bear out what is claimed."""
-
-    CONFIRMED = "confirmed"
-    REFUTED = "refuted"
-    NOT_CHECKABLE = "not_checkable"
+from scoring.values.checked_claims import ClaimStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +36,13 @@ class Derivation:
 class FigureClaim:
     """A claim of a figure that follows from data, and what the data say of it.
 
+    ``status``: supported, contradicted or not checkable.
     ``start``, ``end``: the place in the answer of the figure that is counted, or of the whole clause.
     ``derivation``: how the true figure follows, where things were counted. ``open_spans``: the places of the
     figures that may follow from data, whether or not they were counted.
     """
 
-    outcome: FigureOutcome
+    status: ClaimStatus
     start: int
     end: int
     derivation: Derivation | None = None
@@ -77,8 +70,8 @@ def check_clause(
     >>> page = "# Plans\n\nChoose a plan:\n\n- Basic\n- Team\n\nAsk us."
     >>> plans = PreparedText.of(page, load_shipped()["en"])
     >>> claim = check_clause("There are 4 plans.", 0, plans.lexicon, {"plans": plans})
-    >>> claim.outcome.value, claim.derivation.formula
-    ('refuted', '2 rows')
+    >>> claim.status.value, claim.derivation.formula
+    ('contradicted', '2 rows')
     """
     clause = Clause.of(text, lexicon) if lexicon.figures else None
     if clause is None or not clause.numbers:
@@ -88,8 +81,8 @@ def check_clause(
     figures = dict.fromkeys(figure for each in hints for figure in each.derivable_figures(clause))
     spans = [(offset + each.quantity.start, offset + each.quantity.end) for each in figures]
     if counted is None and spans:
-        return FigureClaim(FigureOutcome.NOT_CHECKABLE, offset, offset + len(text), open_spans=tuple(spans))
-    if counted and counted.outcome is FigureOutcome.REFUTED:
+        return FigureClaim(ClaimStatus.NOT_CHECKABLE, offset, offset + len(text), open_spans=tuple(spans))
+    if counted and counted.status is ClaimStatus.CONTRADICTED:
         # What is refuted is known to be another one.
         spans = [span for span in spans if span != (counted.start, counted.end)]
     return counted and replace(counted, open_spans=tuple(spans))
@@ -104,9 +97,9 @@ def _check_count(clause: Clause, offset: int, documents: Mapping[str, PreparedTe
         if (figure := _counted_figure(clause, listing))
     ]
     sure = [each for each in found if each.derivation]
-    if len({(each.outcome, each.derivation.formula) for each in sure if each.derivation}) == 1:
+    if len({(each.status, each.derivation.formula) for each in sure if each.derivation}) == 1:
         return sure[0]
-    return replace(found[0], outcome=FigureOutcome.NOT_CHECKABLE, derivation=None) if found else None
+    return replace(found[0], status=ClaimStatus.NOT_CHECKABLE, derivation=None) if found else None
 
 
 def _counted_figure(clause: Clause, listing: Table) -> Figure | None:
@@ -130,9 +123,9 @@ def _compare_count(
     lists, bounds = clause.figure_words, clause.bounds
     assert bounds is not None, "a figure is counted only where bounds are clear"
     small = (clause.lexicon.function_words | lists.fillers) - clause.lexicon.negations
-    counts = indices(clause.find_phrases(lists.counts))
+    counts = clause.phrase_words(lists.counts)
     own = frozenset(range(figure.word_start, figure.word_end))
-    known = own | counts | indices(clause.find_phrases(lists.all_of)) | bounds.word_indices
+    known = own | counts | clause.phrase_words(lists.all_of) | bounds.word_indices
     is_plain = all(
         n in known or word.text in small or clause.stems[n] in listing.possible_row_nouns
         for n, word in enumerate(clause.words)
@@ -142,9 +135,9 @@ def _compare_count(
     is_whole = listing.is_complete and len({row.text for row in rows}) == len(rows)
     start, end = offset + figure.quantity.start, offset + figure.quantity.end
     if close is Closeness.NEAR or not (counts and is_plain and rows and (is_whole or close)):
-        return FigureClaim(FigureOutcome.NOT_CHECKABLE, start, end)
-    outcome = FigureOutcome.CONFIRMED if close else FigureOutcome.REFUTED
-    return FigureClaim(outcome, start, end, Derivation(document_id, tuple(rows), f"{len(rows)} rows"))
+        return FigureClaim(ClaimStatus.NOT_CHECKABLE, start, end)
+    status = ClaimStatus.SUPPORTED if close else ClaimStatus.CONTRADICTED
+    return FigureClaim(status, start, end, Derivation(document_id, tuple(rows), f"{len(rows)} rows"))
 
 
 # Dates and times of day are amounts of these: lengths of time follow from them.
@@ -185,8 +178,8 @@ class DerivationHints:
         if bounds is None:
             return ()
         # "The second reminder costs € 25" only names it.
-        unclear = indices(clause.find_phrases(lists.unclear, bounds.word_indices))
-        computed = indices(clause.find_phrases(lists.computed, bounds.word_indices | unclear))
+        unclear = clause.phrase_words(lists.unclear, bounds.word_indices)
+        computed = clause.phrase_words(lists.computed, bounds.word_indices | unclear)
         is_computed = bool(computed) or any(map(clause.is_share, clause.numbers))
         # A unit, "costs" and "pay" may be next to any amount.
         small = lists.unit_of.keys() | lists.prices | lists.fillers
@@ -214,7 +207,7 @@ class DerivationHints:
         near = _NEAR_OF if figure.quantity.unit else _NEAR
         if not self.listed_stems.isdisjoint(clause.stems[figure.word_end : figure.word_end + near]):
             return True
-        if is_computed or figure.quantity.unit or not any(clause.find_phrases(clause.figure_words.counts)):
+        if is_computed or figure.quantity.unit or not clause.phrase_words(clause.figure_words.counts):
             return False
         # Small words too lead in a list: "you can pay with".
         return not self.lead_stems.isdisjoint(clause.stems[n] for n in clause.content_indices)

@@ -10,6 +10,7 @@ from enum import Enum, IntEnum, auto
 from fractions import Fraction
 
 from scoring.lexicon import FigureWords
+from scoring.values.checked_claims import ClaimStatus
 
 # So many digits in front and after are enough for any amount, and bound what is computed.
 _MOST_DIGITS, _MOST_FRACTION, _MOST_GROUPS = 15, 6, 5
@@ -188,13 +189,6 @@ def closeness(value: Decimal, claimed: Decimal, bound: Bound) -> Closeness:
     return Closeness.SAME if is_same else Closeness.NEAR if is_near else Closeness.OFF
 
 
-class ValueAgreement(Enum):
-    """What a place of a document says of a claim that its words lead to."""
-
-    SAME = True
-    DIFFERENT = False
-
-
 # 1 GB may be 1,024 MB, and a year 365 days: so near may be the same.
 _NEAR = Decimal("0.1")
 # What a unit is of another one, where that is surely so many.
@@ -205,11 +199,13 @@ _CONVERTED = {
 
 def compare_quantities(
     value: Number, unit: str | None, claimed: Number, claimed_unit: str | None, bound: Bound = Bound.EXACT
-) -> ValueAgreement | None:
-    """Compare an amount of a document with a claimed one; None where they are of two kinds, or close.
+) -> ClaimStatus | None:
+    """Return whether an amount of a document supports or contradicts a claimed one.
+
+    None where they are of two kinds, or close.
 
     >>> compare_quantities(parse_number("7"), "day", parse_number("1"), "week").name
-    'SAME'
+    'SUPPORTED'
     """
     kind, factor = _CONVERTED.get(claimed_unit or "", (claimed_unit, 1))
     its_kind, its_factor = _CONVERTED.get(unit or "", (unit, 1))
@@ -218,9 +214,9 @@ def compare_quantities(
     pairs = [(its * its_factor / factor, each) for its in value.values for each in claimed.values]
     close = max(closeness(its, each, bound) for its, each in pairs)
     if close is Closeness.SAME:
-        return ValueAgreement.SAME
+        return ClaimStatus.SUPPORTED
     if close is Closeness.NEAR and bound is not Bound.EXACT:
         return None
     is_rough = close is Closeness.NEAR or factor != its_factor
     is_near = is_rough and any(abs(its - each) <= _NEAR * max(its, each) for its, each in pairs)
-    return None if is_near else ValueAgreement.DIFFERENT
+    return None if is_near else ClaimStatus.CONTRADICTED

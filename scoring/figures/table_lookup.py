@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 from scoring.figures.clause import Clause, Figure
-from scoring.figures.quantities import TIME_UNITS, Bound, ValueAgreement, compare_quantities
+from scoring.figures.quantities import TIME_UNITS, Bound, compare_quantities
 from scoring.figures.tables import NO_SIGNS, YES_SIGNS, Table
 from scoring.figures.times import ClockTime, clock_times, whole_period
 from scoring.lexicon import Lexicon
 from scoring.text.prepared_text import PreparedText, folded_words
+from scoring.values.checked_claims import ClaimStatus
 
 _TWO = 2
 
 
-def look_up(clause: Clause, table: Table) -> tuple[ValueAgreement, tuple[int, int]] | None:
+def look_up(clause: Clause, table: Table) -> tuple[ClaimStatus, tuple[int, int]] | None:
     """Return what the one cell that a clause names says of it, and the place of its row.
 
     None where the clause does not lead to one cell, says more than name it and give a value, or gives none
@@ -102,7 +103,7 @@ class _ClaimedValue:
         amount = table.amount(row, column, self.clause.figure_words)
         return unit is not None and amount is not None and unit == amount[1]
 
-    def compare_with_cell(self, table: Table, row: int, column: int) -> ValueAgreement | None:
+    def compare_with_cell(self, table: Table, row: int, column: int) -> ClaimStatus | None:
         """Compare it with a cell; None where that has no value of its kind."""
         cell, lexicon = table.cells[row][column].text, self.clause.lexicon
         if self.clock:
@@ -111,11 +112,13 @@ class _ClaimedValue:
             return self._compare_amount(table, row, column)
         if self.clause.periods:
             stated, claimed = whole_period(cell, lexicon), self.clause.periods[0]
-            return ValueAgreement(stated.covers(claimed) or claimed.covers(stated)) if stated else None
-        says = _yes_or_no(cell, lexicon)
-        return None if says is None else ValueAgreement(says is not bool(self.clause.negation_parity))
+            agrees = None if stated is None else stated.covers(claimed) or claimed.covers(stated)
+        else:
+            says = _yes_or_no(cell, lexicon)
+            agrees = None if says is None else says is not bool(self.clause.negation_parity)
+        return None if agrees is None else ClaimStatus.SUPPORTED if agrees else ClaimStatus.CONTRADICTED
 
-    def _compare_amount(self, table: Table, row: int, column: int) -> ValueAgreement | None:
+    def _compare_amount(self, table: Table, row: int, column: int) -> ClaimStatus | None:
         amount = table.amount(row, column, self.clause.figure_words)
         [figure], words = self.figures, self.clause.words
         # "€ 11 a month" is compared with a price per month.
@@ -135,25 +138,25 @@ class _ClaimedValue:
         """Return the units of time among some words."""
         return TIME_UNITS.intersection(map(self.clause.figure_words.unit_of.get, words))
 
-    def _compare_clock(self, row: Sequence[str], cell: str) -> ValueAgreement | None:
+    def _compare_clock(self, row: Sequence[str], cell: str) -> ClaimStatus | None:
         lexicon = self.clause.lexicon
         if _yes_or_no(cell, lexicon) is False:
-            return ValueAgreement.DIFFERENT
+            return ClaimStatus.CONTRADICTED
         stated = [time.value for time in _clock_times(cell, lexicon)]
         bounded = [(end, each.value) for each in self.clock if (end := self._hours_end(each)) is not None]
         if not bounded:
             return None
         if len(stated) == _TWO:
             if all(stated[end] == value for end, value in bounded):
-                return ValueAgreement.SAME
+                return ClaimStatus.SUPPORTED
             # "You can come from 11:00" is true where it opens at ten.
             clock = lexicon.clock
             is_end = not (clock.opens | clock.closes).isdisjoint(word.text for word in self.clause.words)
             is_part = len(bounded) == 1 and stated[0] < bounded[0][1] < stated[1] and not is_end
-            return None if is_part else ValueAgreement.DIFFERENT
+            return None if is_part else ClaimStatus.CONTRADICTED
         in_row = {time.value for each in row for time in _clock_times(each, lexicon)}
         is_other = len(stated) == 1 and in_row.isdisjoint(value for _, value in bounded)
-        return ValueAgreement.DIFFERENT if is_other else None
+        return ClaimStatus.CONTRADICTED if is_other else None
 
     def _hours_end(self, time: ClockTime) -> int | None:
         """Return which end of the opening hours a time is said to be: 0 for the first, 1 for the last."""

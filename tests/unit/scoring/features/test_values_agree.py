@@ -9,8 +9,8 @@ import pytest
 from scoring import Exchange, Passage, Scorer
 from scoring.claims.compared_values import compared_values
 from scoring.features.figures import ValuesAgree
-from scoring.figures.quantities import ValueAgreement
 from scoring.text.prepared_text import TranslationSource
+from scoring.values.checked_claims import ClaimStatus
 from tests.unit.scoring.scoring_support import judged, kinds, material
 
 DOCUMENTS = tomllib.loads((Path(__file__).parents[1] / "data" / "contradictions.toml").read_text("utf-8"))[
@@ -163,7 +163,7 @@ def test_words_that_lead_to_two_rows_or_columns_say_nothing():
 def test_a_translation_is_not_compared():
     texts = material("The Pro plan is € 7.", PLANS)
     (found,) = compared_values(texts).values()
-    assert (found.agreement, found.document_index) == (ValueAgreement.DIFFERENT, 0)
+    assert (found.status, found.document_index) == (ClaimStatus.CONTRADICTED, 0)
     translated = replace(texts.answer, source=TranslationSource(texts.answer.original, ()))
     assert compared_values(replace(texts, answer=translated, _cache={})) == {}
 

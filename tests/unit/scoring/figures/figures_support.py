@@ -39,7 +39,7 @@ def checked(clause, documents, language, offset=0):
 def outcome(clause, documents, language):
     """What comes of a clause in a word, or None."""
     found = checked(clause, documents, language)
-    return found and found.outcome.value
+    return found and found.status.value
 
 
 def open_in(clause, text, language):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.figures.figure_checking import FigureOutcome
+from scoring.values.checked_claims import ClaimStatus
 from tests.unit.scoring.figures.figures_support import LEXICONS, checked, outcome
 
 REGIONS = ("Alfa", "Bravo", "Delta", "Foxtrot", "Golf", "Hotel", "India", "Kilo")
@@ -45,7 +45,7 @@ def data(draw):
 def test_the_number_of_listed_things_is_confirmed_and_any_other_one_refuted(drawn, claimed):
     language, document, names = drawn
     claim = THERE_ARE[language].format(claimed, NOUNS[language][1].lower())
-    assert outcome(claim, document, language) == ("confirmed" if claimed == len(names) else "refuted")
+    assert outcome(claim, document, language) == ("supported" if claimed == len(names) else "contradicted")
 
 
 WORDS = """totaal samen gemiddeld verschil meer minder dan 40% van omzet total average difference more than of
@@ -66,7 +66,7 @@ def test_whatever_is_claimed_of_data_its_derivation_stands_in_them(clause, drawn
     language, document, _ = drawn
     many = NOUNS[language][1].lower()
     found = checked(f"{THERE_ARE[language].format(3, many)} {clause}", document, language)
-    if found is not None and found.outcome is not FigureOutcome.NOT_CHECKABLE:
+    if found is not None and found.status is not ClaimStatus.NOT_CHECKABLE:
         assert all(document[row.start : row.end] == row.text for row in found.derivation.rows)
 
 
