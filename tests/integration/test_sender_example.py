@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +17,7 @@ from schemas import Codec, Review, Verdict
 from streams.kafka.topics import Topics
 from streams.settings import Settings
 from tests.support.examples import Example, Running, prepare
+from tests.support.local_http import QuietHandler, served
 from tests.support.ports import NOBODY
 from tests.support.rates import publish_verdicts, sample_verdict
 from tests.support.records import Outgoing, committed, end_offsets, eventually, produce
@@ -34,30 +34,24 @@ class Receiver:
         self.answers_with: Callable[[], int] = lambda: 204
         receiver = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                body = json.loads(self.read_body())
                 receiver.keys.append(self.headers["idempotency-key"])
                 receiver.bodies.append(body)
                 self.send_response(receiver.answers_with())
                 self.end_headers()
 
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}/"
+        self.handler = Handler
+        self.address = ""
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     receiver = Receiver()
-    thread = threading.Thread(target=receiver.server.serve_forever, args=(0.05,))
-    thread.start()
-    yield receiver
-    receiver.server.shutdown()
-    thread.join(10)
-    receiver.server.server_close()
+    with served(receiver.handler) as address:
+        receiver.address = f"{address}/"
+        yield receiver
 
 
 @pytest.fixture(scope="module")

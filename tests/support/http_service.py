@@ -11,7 +11,6 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from schemas import Codec, KnowledgeDocument
-from scoring import Scorer
 from scoring.values.exchange import Exchange, MessageType
 from scoring.values.scored_answer import ScoredAnswer
 from streams.delivery.publisher import Publisher
@@ -31,16 +30,6 @@ from streams.worker.worker_metrics import WorkerMetrics
 ADDRESS = "/v1/verdicts"
 
 
-class Scoring:
-    """Assesses in this process."""
-
-    def __init__(self) -> None:
-        self._scorer = Scorer()
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        return self._scorer.score(exchange, degraded)
-
-
 class Waiting:
     """Finds every answer good, once it may; tells how many wait for that."""
 
@@ -55,16 +44,6 @@ class Waiting:
         finally:
             self.waiting -= 1
         return ScoredAnswer(5.0, MessageType.BINARY, "nl", degraded=degraded)
-
-
-class Failing:
-    """Raises what it is given."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        raise self._error
 
 
 @dataclass

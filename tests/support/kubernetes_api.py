@@ -5,14 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import yaml
 
-from streams.embedded.broker_properties import LOOPBACK
+from tests.support.local_http import QuietHandler, served
 
 _NOT_FOUND = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
 
@@ -27,25 +25,14 @@ def api_with(
     """
     pages = {**_discovery(known), **{_path(each): each for each in config_maps}}
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             found = pages.get(self.path.partition("?")[0])
-            body = json.dumps(found or _NOT_FOUND).encode()
-            self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            status = HTTPStatus.OK if found else HTTPStatus.NOT_FOUND
+            self.respond(json.dumps(found or _NOT_FOUND).encode(), status)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer((LOOPBACK, 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield _configuration(f"http://{LOOPBACK}:{server.server_port}", folder)
-        finally:
-            server.shutdown()
+    with served(Handler) as address:
+        yield _configuration(address, folder)
 
 
 def _discovery(known: Iterable[tuple[str, str]]) -> dict[str, Mapping[str, Any]]:

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from tests.support.local_http import QuietHandler
 from tests.support.parallel_texts import ParallelTexts
 from tests.support.ports import hold_port, port_of
 
@@ -177,7 +178,7 @@ def _abort(connection: socket.socket) -> None:
 
 
 def _handler(server: LibreTranslate) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
@@ -195,10 +196,7 @@ def _handler(server: LibreTranslate) -> type[BaseHTTPRequestHandler]:
             status, body = _answer(server, behaviour, asked)
             _send(self, status, body, behaviour.drip)
 
-        do_GET = do_POST  # noqa: N815 - a name of the standard library
-
-        def log_message(self, *_: Any) -> None:
-            pass
+        do_GET = do_POST
 
     return Handler
 

@@ -26,6 +26,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from tests.support.local_http import QuietHandler
+
 #: Of the endpoint for HTTP.
 _PATH = "/otlp"
 _REQUESTS = {
@@ -184,23 +186,17 @@ def _servicer(receiver: OtlpReceiver, response: Callable[[], Any]) -> Any:
 
 
 def _handler(receiver: OtlpReceiver) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.read_body()
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
             receiver.take(
                 _REQUESTS[self.path.removeprefix(_PATH)].FromString(body), dict(self.headers.items())
             )
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
-            pass
+            self.respond(content_type="application/x-protobuf")
 
     return Handler
 

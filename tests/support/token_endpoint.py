@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from streams.embedded.broker_properties import LOOPBACK
 from tests.support.certificates import Issued
+from tests.support.local_http import QuietHandler
 
 CLIENT, SECRET = "truthgate worker", "a client secret: for tests%"
 AUDIENCE = "kafka"
@@ -150,11 +151,11 @@ class _Server(ThreadingHTTPServer):
 
 
 def _handler(endpoint: TokenEndpoint) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         timeout = 30
 
         def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers["content-length"])).decode())
+            form = parse_qs(self.read_body().decode())
             behaviour = endpoint.behaviour
             status, body = endpoint.answer(Asked({k.lower(): v for k, v in self.headers.items()}, form))
             body = body if behaviour.body is None else behaviour.body
@@ -167,9 +168,6 @@ def _handler(endpoint: TokenEndpoint) -> type[BaseHTTPRequestHandler]:
                 endpoint.send(body, self.wfile.write)
             except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
                 self.close_connection = True  # whoever asked has given up, as it should
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing: what is asked holds secrets."""
 
     return Handler
 

@@ -8,6 +8,13 @@ import structlog
 
 from streams.observability.logs import configure_logging
 from streams.settings import LogSettings
+from tests.support.clock import Clock
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Give a clock that the test moves."""
+    return Clock()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from typing import Any
 from scoring.policy import Policy
 from streams.settings.setting_catalog import all_settings
 from streams.web.verdict_requests import PROBLEM_TYPES
-from tests.support.http_service import Scoring, Waiting, service, settings_of, way_of
+from tests.support.http_service import Waiting, service, settings_of, way_of
+from tests.support.scorers import Scoring
 
 DOCS = Path(__file__).parents[2] / "docs"
 _BLOCKS = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -2,9 +2,7 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from packaging.requirements import Requirement
 
 from tests.support.audit import PINNED, ROOT, NotAudited, weaknesses
 from tests.support.bill import write_bill
+from tests.support.local_http import QuietHandler, served
 from tests.support.ports import NOBODY
 
 RUNTIME = ROOT / "requirements" / "runtime.txt"
@@ -65,20 +64,13 @@ def test_the_bill_names_truthgate_and_all_that_is_pinned_with_their_hashes(bill)
     assert all(each["purl"].startswith("pkg:pypi/") for each in read["components"])
 
 
-class _Advisories(BaseHTTPRequestHandler):
+class _Advisories(QuietHandler):
     """A service of advisories that knows of one weakness of one package."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        asked = json.loads(self.read_body())
         known: dict[str, Any] = {"vulns": [_KNOWN]} if asked["package"]["name"] == "aiohttp" else {}
-        body = json.dumps(known).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.respond(json.dumps(known).encode())
 
 
 _KNOWN = {
@@ -97,12 +89,8 @@ _KNOWN = {
 @pytest.fixture
 def advisories() -> Iterator[str]:
     """Serve advisories on the loopback interface."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Advisories)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/query"
-    server.shutdown()
-    server.server_close()
+    with served(_Advisories) as address:
+        yield f"{address}/v1/query"
 
 
 def test_a_known_weakness_is_told_with_where_it_is_mended(advisories):

@@ -10,8 +10,6 @@ import pytest
 
 from schemas import Codec, Verdict
 from schemas.records import ChatbotAnswer, ContextPassage
-from scoring.values.exchange import Exchange
-from scoring.values.scored_answer import ScoredAnswer
 from streams.delivery.publisher import Publisher
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, Stage
@@ -22,20 +20,11 @@ from streams.pipeline.traces import AnswerTraces
 from streams.scorers.options import AsyncScorer, DisabledScorer
 from streams.settings import DocumentSettings, Settings
 from streams.worker.worker_metrics import WorkerMetrics
+from tests.support.scorers import Failing
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ANSWER = ChatbotAnswer("a-1", "c-1", "How?", "So.", NOW, (ContextPassage("d-1", "Text."),))
 HALF = "quoted \ud800 half"
-
-
-class Failing:
-    """Raises what it is given."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        raise self._error
 
 
 class Producer:

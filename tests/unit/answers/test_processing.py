@@ -14,7 +14,6 @@ import pytest
 
 from schemas import Codec, RegistryUnreachable
 from schemas.records import ChatbotAnswer, KnowledgeDocument, Verdict, VerdictPassage, rfc3339
-from scoring import Scorer
 from scoring.values.exchange import Exchange
 from scoring.values.scored_answer import ScoredAnswer
 from streams.documents.versions import VersionedDocument, version_name
@@ -32,6 +31,7 @@ from streams.pipeline.pipeline import Deadline, OfflinePipeline, Pipeline
 from streams.scorers.options import AsyncScorer, DisabledScorer
 from streams.search.types import Hit, RetrievalResult, RetrievalUnavailable, Retriever
 from streams.settings import DocumentSettings, EncodingSettings, Settings
+from tests.support.scorers import Failing, Scoring
 
 NOW = datetime(2026, 3, 2, 9, 16, tzinfo=UTC)
 SECRET = "the customer's own words"
@@ -49,16 +49,6 @@ VERSION = version_name(DOCUMENT)
 LIBRARY = StaticDocuments({"d-1": DOCUMENT})
 
 
-class InProcess:
-    """Assesses in this process, without a pool; notes what it was asked."""
-
-    def __init__(self) -> None:
-        self._scorer = Scorer()
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        return self._scorer.score(exchange, degraded)
-
-
 class SlowAssessor:
     """Never answers by itself."""
 
@@ -71,16 +61,6 @@ class SlowAssessor:
         finally:
             self.cancelled = True
         raise AssertionError("unreachable")
-
-
-class FailingAssessor:
-    """Raises what it is given."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        raise self._error
 
 
 class FailingDocuments:
@@ -167,8 +147,8 @@ BARE = replace(ANSWER, document_ids=())
 
 
 @pytest.fixture(scope="module")
-def scorer() -> InProcess:
-    return InProcess()
+def scorer() -> Scoring:
+    return Scoring()
 
 
 async def test_an_answer_is_judged_on_its_documents(settings, scorer):
@@ -282,7 +262,7 @@ async def test_an_answer_that_takes_too_long_goes_to_review(settings):
 
 async def test_a_time_limit_of_the_assessor_itself_sends_the_answer_to_review_too(settings):
     late = replace(ANSWER, document_ids=("d-1", "gone"))
-    assessor = FailingAssessor(TimeoutError("Task timeout", 10))
+    assessor = Failing(TimeoutError("Task timeout", 10))
     verdict = await processor(settings, assessor).verdict(received(Codec().encode(late)), soon())
     assert verdict.decision == "review"
     assert verdict.degraded == ("scoring_timeout", "context_missing")
@@ -297,14 +277,14 @@ async def test_an_answer_whose_time_is_over_is_still_answered(settings):
 @pytest.mark.parametrize("error", [ValueError(SECRET), RecursionError(SECRET), KeyError(SECRET)])
 async def test_an_answer_that_the_scorer_fails_on_is_bad_and_what_is_logged_quotes_nobody(settings, error):
     with pytest.raises(BadAnswer) as caught:
-        await processor(settings, FailingAssessor(error)).verdict(received(ENCODED), soon())
+        await processor(settings, Failing(error)).verdict(received(ENCODED), soon())
     assert (caught.value.stage, caught.value.error_class) == (Stage.SCORE, type(error).__name__)
     assert str(caught.value) == f"score: {type(error).__name__}"
     assert SECRET not in "".join(traceback.format_exception_only(caught.value))
 
 
 async def test_what_the_scorer_calls_bad_keeps_its_attempts(settings):
-    assessor = FailingAssessor(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
+    assessor = Failing(BadAnswer(Stage.SCORE, "ProcessExpired", "it died", 2))
     with pytest.raises(BadAnswer) as caught:
         await processor(settings, assessor).verdict(received(ENCODED), soon())
     assert (caught.value.error_class, caught.value.attempts) == ("ProcessExpired", 2)
@@ -328,7 +308,7 @@ async def test_what_every_answer_would_meet_is_the_workers_failure_and_no_dead_l
     if where == "documents":
         way = processor(settings, documents=FailingDocuments(error))
     else:
-        way = processor(settings, FailingAssessor(error))
+        way = processor(settings, Failing(error))
     with pytest.raises(InfrastructureFailure) as caught:
         await way.verdict(received(ENCODED), soon())
     assert caught.value.exit_code == code

@@ -55,32 +55,6 @@ def test_words_that_are_too_long_or_no_text_are_wrong_usage_in_one_line(capsys, 
 UNREACHABLE = {"TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS": NOBODY, "TRUTHGATE_KAFKA__CONNECT_TIMEOUT_SECONDS": "5"}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["topics", "create"],
-        ["topics", "check"],
-        ["tail"],
-        ["explain", "a-1"],
-        ["pause", "--reason", "x"],
-        ["resume", "--reason", "x"],
-        ["paused"],
-        ["dead-letters", "list"],
-        ["dead-letters", "replay"],
-        ["replay", "ANSWERS"],
-        ["publish-documents", "--delete", "d-1"],
-        ["documents", "list"],
-        ["documents", "show", "d-1"],
-        ["search", "q", "--from-kafka"],
-    ],
-)
-def test_a_broker_that_is_not_there_is_one_line_and_exit_code_3(monkeypatch, capsys, answers, arguments):
-    for name, value in UNREACHABLE.items():
-        monkeypatch.setenv(name, value)
-    assert run([str(answers) if each == "ANSWERS" else each for each in arguments]) == 3
-    assert_one_line_names_the_broker(capsys.readouterr().err)
-
-
 def test_a_worker_without_a_broker_ends_with_exit_code_3():
     done = truthgate("worker", environment=UNREACHABLE)
     assert done.returncode == 3

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from schemas import ChatbotAnswer, Verdict
 from scoring.evaluation.routing import Misrouted
-from scoring.values.exchange import Decision, Evidence
+from scoring.values.exchange import Decision
 from scoring.values.opinion import Label, Opinion, Usage
 from streams.cli import command_output
 from streams.cli.command_output import InputErrors, progress_bar
@@ -250,41 +250,6 @@ def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered, tmp_
     shown = truthgate_here("evaluate", answered, *options).stdout
     headings = ("002, Table 1", "Figure 6a", "Figure 6b", "004, Table II", "004, Table V", "The cascade")
     assert [heading for heading in headings if heading not in shown] == []
-
-
-def test_opinions_that_are_none_or_on_no_answer_are_named_and_the_rest_counts(answered, tmp_path):
-    beyond = {"wrong": (Evidence("number", "x", 5_000, 5_001),)}
-    changed = {**TRUE, "answer": "Another one."}
-    path = opined(
-        tmp_path / "opinions.jsonl",
-        ("a-1", TRUE, {}),
-        ("a-1", TRUE, {}),
-        ("a-1", changed, {}),
-        ("a-2", UNTRUE, beyond),
-    )
-    later = {"version": 2}
-    row = json.loads(path.read_text().splitlines()[0])
-    newer, extra = {**row, "opinion": {**row["opinion"], **later}}, {**row, "rating": 5}
-    path.write_text("\n".join([path.read_text(), json.dumps(newer), json.dumps(extra), "no json"]))
-    done = truthgate_here("evaluate", answered, "--opinions", path, "--json")
-    assert done.returncode == 1
-    for complaint in (
-        "line 2: is a second opinion on an answer",
-        "line 3: matches none of the answers, or another text of one",
-        "line 4: wrong words are outside the answer",
-        "line 5: opinion.version: should be 1",
-        "line 6: *: Extra inputs are not permitted",
-        "line 7: no valid JSON",
-    ):
-        assert f"{path}, {complaint}" in done.stderr
-    assert json.loads(done.stdout)["judges"][0]["answers"] == 1
-
-
-def test_a_file_without_an_opinion_on_these_answers_ends_the_command(answered, tmp_path):
-    path = opined(tmp_path / "opinions.jsonl", ("b-1", TRUE, {}))
-    done = truthgate_here("evaluate", answered, "--opinions", path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "no opinion is on any of these answers" in done.stderr
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs():

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
-from scoring.values.exchange import Exchange
-from scoring.values.scored_answer import ScoredAnswer
 from streams.cli.command_files import map_good_lines
 from streams.cli.command_output import InputErrors
 from streams.cli.entry import run
@@ -20,6 +18,7 @@ from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import AsyncScorer
 from streams.settings import Settings
 from tests.support.commands import truthgate, truthgate_here
+from tests.support.scorers import Failing
 
 TINY_VERIFIER = Path(__file__).parents[1] / "scoring" / "verifier" / "tiny"
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -106,34 +105,6 @@ def test_verdicts_have_the_fields_of_the_contract_and_do_not_depend_on_the_numbe
     assert one == three
 
 
-def test_documents_of_several_files_are_taken_together_and_of_the_same_id_the_last_which_is_told(tmp_path):
-    answers, first, second = (tmp_path / name for name in ("answers.jsonl", "a.jsonl", "b.jsonl"))
-    answers.write_text(
-        json.dumps({"question": "q?", "answer": "a.", "language": "en", "document_ids": ["d-1", "d-2"]})
-    )
-    page = {"document_id": "d-1", "language": "en", "title": "Saving", "text": "Click **Save**."}
-    first.write_text(json.dumps(page) + "\nbroken")
-    second.write_text(json.dumps(page | {"document_id": "d-2"}))
-    done = truthgate_here("score", answers, "--documents", first, "--documents", second)
-    verdict = json.loads(done.stdout)
-    assert (verdict["context_ids"], verdict["degraded"]) == (["d-1", "d-2"], [])
-    assert (done.returncode, "a.jsonl, line 2: " in done.stderr) == (1, True), "a bad line of any of them"
-    second.write_text("\n".join(json.dumps(page | {"document_id": each}) for each in ("d-1", "d-2")))
-    told = truthgate_here("score", answers, "--documents", first, "--documents", second).stderr
-    same = f"replaces 1 earlier id, e.g. d-1 in {first}"
-    assert f"truthgate: {second}: {same}\n" in told
-
-
-def test_documents_that_are_not_there_are_bad_input_and_named_with_lines_and_count(tmp_path):
-    file = tmp_path / "answers.jsonl"
-    named = [json.dumps({"question": "q?", "answer": "a.", "document_ids": [f"d-{n}"]}) for n in range(12)]
-    file.write_text("\n".join(['{"question": "q?", "answer": "a."}', *named]))
-    done = truthgate_here("score", file)
-    lines = "lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more"
-    told = f"12 answers with missing documents, e.g. d-0 ({lines})"
-    assert (done.returncode, told in done.stderr) == (1, True)
-
-
 @pytest.mark.parametrize("output", ["answers.jsonl", "link.jsonl", "answers"])
 def test_an_output_that_would_overwrite_the_input_is_refused(tmp_path, capsys, output):
     """Under its own name, through a link, and where verdicts are kept until they are whole."""
@@ -145,16 +116,6 @@ def test_an_output_that_would_overwrite_the_input_is_refused(tmp_path, capsys, o
     assert "would overwrite the input" in shown
     assert shown.count("\n") == 1
     assert file.read_bytes() == good(1)
-
-
-class Failing:
-    """An assessor that fails in one way, whatever it is asked."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    async def score(self, exchange: Exchange, degraded: tuple[str, ...]) -> ScoredAnswer:
-        raise self._error
 
 
 def answers_by(assessor: AsyncScorer, documents: dict[str, KnowledgeDocument]) -> OfflinePipeline:
@@ -169,16 +130,6 @@ async def test_an_answer_that_the_scorer_fails_on_is_one_bad_line(capsys):
     assert errors.count == 1
     told = capsys.readouterr().err
     assert "answers.jsonl, line 7: the scorer failed on this answer: ProcessExpired" in told
-
-
-def test_a_pipeline_that_cannot_be_had_ends_an_evaluation_as_it_ends_scoring(tmp_path):
-    file = tmp_path / "answers.jsonl"
-    file.write_bytes(good(1))
-    done = truthgate_here(
-        "evaluate", file, environment={"TRUTHGATE_SCORING__PIPELINES": '{"nl": "nope_pipeline"}'}
-    )
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert done.stderr.startswith("truthgate: scoring: language 'nl': pipeline 'nope_pipeline' ")
 
 
 def test_what_is_logged_on_the_way_never_comes_between_the_verdicts():

@@ -14,7 +14,6 @@ from streams.cli.command_output import CommandFailed
 from streams.cli.search_command import Question, find_passages
 from streams.search.types import RetrievalResult, RetrievalUnavailable
 from tests.support.commands import truthgate_here
-from tests.support.ports import NOBODY
 
 HOSTILE = "Press **Save** \x1b[2J and \u202eevas\u202c then \x07 wait."
 DOCUMENTS = [
@@ -99,48 +98,6 @@ def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(command
     assert ids == [{"id": 7}, {"answer_id": "a-1"}, {}, {"question_id": {"n": 1}}]
     assert found[1]["passages"][0]["language"] == "en"
     assert found[3]["passages"][0]["document_id"] == "leave"
-
-
-def test_documents_of_several_files_are_searched_together(command, documents, tmp_path):
-    rest = tmp_path / "rest.jsonl"
-    lines = documents.read_text().splitlines()
-    (tmp_path / "first.jsonl").write_text(lines[0])
-    rest.write_text("\n".join(lines[1:]))
-    options = ("--json", "--passages", "9", "--language", "en")
-    both = command("search", QUESTION, "--documents", tmp_path / "first.jsonl", "--documents", rest, *options)
-    whole = command("search", QUESTION, "--documents", documents, *options)
-    assert both.stdout == whole.stdout
-
-
-@pytest.mark.parametrize(
-    ("environment", "code", "complaint"),
-    [
-        (
-            {"XDG_CACHE_HOME": "/dev/null"},
-            70,
-            "the documents cannot be indexed in /dev/null/truthgate/file-indexes: Not a directory",
-        ),
-        (
-            {
-                "TRUTHGATE_RETRIEVAL__EMBEDDER": "http",
-                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_URL": f"http://{NOBODY}",
-                "TRUTHGATE_RETRIEVAL__EMBEDDINGS_MODEL": "m",
-                "TRUTHGATE_RETRIEVAL__FLOOR": "0.5",
-            },
-            3,
-            "the documents cannot be indexed: http: embeddings_unreachable",
-        ),
-    ],
-)
-@pytest.mark.parametrize("name", ["search", "score"])
-def test_an_index_that_cannot_be_built_is_one_line_and_its_exit_code(
-    command, documents, tmp_path, name, environment, code, complaint
-):
-    """Never a review of everything, which would look like a result."""
-    answers = written(tmp_path / "a.jsonl", *[{"question": QUESTION, "answer": "Zo."}] * 3)
-    arguments = ("search", QUESTION) if name == "search" else ("score", answers)
-    done = command(*arguments, "--documents", documents, **environment)
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"truthgate: {complaint}\n")
 
 
 async def test_documents_that_cannot_be_searched_end_the_command_as_one_that_lacks_a_service():

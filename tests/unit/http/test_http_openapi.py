@@ -18,7 +18,8 @@ from streams.settings import VerdictSettings
 from streams.web.openapi import openapi_document
 from streams.web.verdict_requests import PROBLEM_TYPES
 from tests.support import record_strategies
-from tests.support.http_service import ADDRESS, Scoring, service, settings_of, way_of
+from tests.support.http_service import ADDRESS, service, settings_of, way_of
+from tests.support.scorers import Scoring
 
 OPEN = openapi_document(VerdictSettings(), 64, 1_000)
 GUARDED = openapi_document(VerdictSettings(token="0123456789abcdef"), 64, 1_000)

@@ -8,8 +8,9 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from schemas import ChatbotAnswer, to_json
 from streams.observability.failures import BadAnswer, Stage
-from tests.support.http_service import Failing, Scoring, service, settings_of, way_of
+from tests.support.http_service import service, settings_of, way_of
 from tests.support.recorded_traces import Recorded
+from tests.support.scorers import Failing, Scoring
 
 SECRET = "the customer's own words"
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

@@ -25,14 +25,13 @@ from streams.settings import InvalidSettings, Settings, VerdictSettings, load_se
 from streams.web.verdict_requests import Problem, read_answer
 from tests.support.http_service import (
     ADDRESS,
-    Failing,
-    Scoring,
     Waiting,
     service,
     settings_of,
     way_of,
 )
 from tests.support.records import eventually
+from tests.support.scorers import Failing, Scoring
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SECRET = "the customer's own words"

@@ -18,11 +18,6 @@ LIMIT = 180.0
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def health(clock: Clock) -> Health:
     return Health(LIMIT, 10, clock)
 

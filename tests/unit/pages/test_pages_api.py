@@ -50,11 +50,6 @@ class StillData(LiveData):
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def data() -> StillData:
     return StillData(settings_with(), now=lambda: BEGIN.timestamp() + 3600)
 

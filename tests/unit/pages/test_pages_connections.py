@@ -30,11 +30,6 @@ class End:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def connections(clock: Clock) -> Connections:
     return Connections(End, max_connections=3, idle_timeout=30, clock=clock)
 

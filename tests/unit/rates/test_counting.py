@@ -11,6 +11,7 @@ from streams.rates.leader_state import ResumePoint
 from streams.rates.rate_aggregator import AddResult
 from streams.rates.verdict_counter import UnreadableVerdict, VerdictCounter
 from streams.settings import Settings
+from tests.support.clock import Clock
 from tests.support.pages import BEGIN, blocked_verdict
 
 CODEC = Codec()
@@ -25,23 +26,14 @@ def record(offset: int, value: bytes | None = None, at: TopicPartition = A) -> C
     return ConsumerRecord(at.topic, at.partition, offset, BEGIN_MS, 0, b"c", value, None, 1, len(value), ())
 
 
-class Ticks:
-    """Seconds that pass when they are told to."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def counting(ticks: Ticks, *partitions: TopicPartition) -> VerdictCounter:
+def counting(ticks: Clock, *partitions: TopicPartition) -> VerdictCounter:
     begin = dict.fromkeys(partitions, 0)
     origins = (TopicIdentity("cluster", "verdicts.blocked", "id-1"),)
     return VerdictCounter(SETTINGS, CODEC, origins, ResumePoint(begin, begin), None, {}, ticks)
 
 
 async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_read_to():
-    counted, told = counting(Ticks(), A), []
+    counted, told = counting(Clock(0.0), A), []
     await counted.count([record(0), record(1)], lambda _, taken: told.append(taken))
     counted.advance({A: 2}, [A])
     assert told == [AddResult.COUNTED] * 2
@@ -54,7 +46,7 @@ async def test_what_is_new_is_published_once_with_its_windows_and_where_it_was_r
 
 
 async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_published():
-    counted, told = counting(Ticks(), A), []
+    counted, told = counting(Clock(0.0), A), []
     assert counted.take_publication() is not None, "a first one, of where it began"
     await counted.count([record(0, b"nonsense")], lambda _, taken: told.append(taken))
     counted.advance({A: 1}, [A])
@@ -67,7 +59,7 @@ async def test_what_cannot_be_read_is_passed_by_and_how_far_it_was_read_is_publi
 
 @pytest.mark.parametrize("value", [b"\xc3\x01 8 bytes", b"\0\0\0\0\7body"])
 async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value):
-    counted = counting(Ticks(), A)
+    counted = counting(Clock(0.0), A)
     with pytest.raises(UnreadableVerdict) as caught:
         await counted.count([record(0), record(1, value)], _untold)
     assert (caught.value.topic, caught.value.offset) == (A.topic, 1)
@@ -76,7 +68,7 @@ async def test_a_verdict_that_another_release_can_read_is_never_passed_by(value)
 
 
 async def test_windows_that_change_are_published_though_nothing_was_read_since():
-    ticks = Ticks()
+    ticks = Clock(0.0)
     counted = counting(ticks, A)
     await counted.count([record(0)], _untold)
     counted.advance({A: 1}, [A])
@@ -89,7 +81,7 @@ async def test_windows_that_change_are_published_though_nothing_was_read_since()
 
 
 async def test_a_partition_that_has_more_to_be_read_holds_time_back_and_one_at_its_end_does_not():
-    ticks = Ticks()
+    ticks = Clock(0.0)
     counted = counting(ticks, A, B)
     await counted.count([record(0)], _untold)
     ticks.now += 10 * SETTINGS.rates.idle_after_seconds

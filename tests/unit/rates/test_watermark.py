@@ -1,32 +1,18 @@
 """The watermark follows the slowest partition that still has something to say, and never goes back."""
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.rates.watermark import WatermarkTracker
+from tests.support.clock import Clock
 
 A, B, C = ("auto", 0), ("auto", 1), ("blocked", 0)
 IDLE_AFTER, MOST_BEHIND = 100, 10_000_000
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000
-
-    def __call__(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def watermarks(clock: Callable[[], int]) -> WatermarkTracker:
-    return WatermarkTracker([A, B, C], IDLE_AFTER, MOST_BEHIND, clock)
+def watermarks(clock: Clock) -> WatermarkTracker:
+    return WatermarkTracker([A, B, C], IDLE_AFTER, MOST_BEHIND, lambda: int(clock()))
 
 
 def test_it_is_the_least_of_the_greatest_event_times(clock):

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 from streams.search.embedders import HttpEmbedder
 from streams.search.types import EmbeddingFailed
 from streams.settings import RetrievalSettings
+from tests.support.local_http import QuietHandler, served
 from tests.support.ports import NOBODY
 
 SECRET = "a customer's text"
@@ -45,9 +45,9 @@ class Server:
 def server() -> Iterator[Server]:
     known = Server()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            wanted = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            wanted = json.loads(self.read_body())
             known.asked.append({**wanted, "path": self.path, "key": self.headers.get("Authorization")})
             if known.wait:
                 known.wait.wait(10)
@@ -60,17 +60,11 @@ def server() -> Iterator[Server]:
                     self.wfile.write(body[at : at + known.piece])
                     time.sleep(known.trickle)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        http.daemon_threads = True
-        known.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
-        threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True).start()
+    with served(Handler) as address:
+        known.url = f"{address}/v1"
         yield known
         if known.wait:
             known.wait.set()
-        http.shutdown()
     for embedder in known.embedders:
         embedder._client.close()
 

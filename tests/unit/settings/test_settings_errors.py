@@ -1,5 +1,6 @@
 """A wrong setting is one line that names the variable and the reason; misspelt ones are refused."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,169 +28,26 @@ def complaint(config: Path | None = None) -> str:
     return message
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "parts"),
-    [
-        ("WEB__PORT", "abc", "TRUTHGATE_WEB__PORT: should be a whole number, not 'abc'"),
-        ("WEB__PORT", "70000", "TRUTHGATE_WEB__PORT: should be at most 65535, not 70000"),
-        ("KAFKA__BOOTSTRAP", "k:9092", "did you mean TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS?"),
-        ("KAKFA__TOPIC_PREFIX", "x", "TRUTHGATE_KAKFA__TOPIC_PREFIX is not … TRUTHGATE_KAFKA__TOPIC_PREFIX?"),
-        (
-            "POLICY__REFUSAL",
-            "blocked",
-            "policy for all answers:  … refusal and declined must be review or auto_send",
-        ),
-        ("POLICY__REFUSL", "review", "is not a setting … TRUTHGATE_POLICY__REFUSAL?"),
-        (
-            "POLICY__OVERRIDES",
-            '[{"message_type": "acton"}]',
-            "policy.overrides.0.message_type:  … 'action' or 'unspecified'",
-        ),
-        ("WEB_PORT", "8080", "TRUTHGATE_WEB_PORT is not … did you mean TRUTHGATE_WEB__PORT?"),
-        ("WEB", "8080", "TRUTHGATE_WEB: should be a table"),
-        ("KAFKA", "{broken", "TRUTHGATE_KAFKA: should be a table, as JSON"),
-        ("SCORING__PIPELINES", "nl_core_news_sm", "SCORING__PIPELINES: should be a table, as JSON"),
-        ("LOG__LEVEL", "loud", "TRUTHGATE_LOG__LEVEL:  … 'debug', 'info'"),
-        ("SCORING__PROFILE", "gpt", "TRUTHGATE_SCORING__PROFILE: "),
-        (
-            "SCORING__PIPELINES",
-            '{"nl": "nl_core_news_sm", "xx1": "some"}',
-            "TRUTHGATE_SCORING__PIPELINES: 'xx1' has no lexicon; known: en, nl",
-        ),
-        ("KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "kafka:  … needs sasl_username"),
-        ("KAFKA__SSL_CAFILE", "/ca.pem", "kafka:  … ssl_cafile is set … PLAINTEXT is without TLS"),
-        ("TELEMETRY__OTLP_ENDPOINT", "collector:4317", "OTLP_ENDPOINT:  … http or https URL"),
-        ("TELEMETRY__OTLP_HEADERS", "a=b", "OTLP_HEADERS: should be a table, as JSON"),
-        ("TELEMETRY__SAMPLING_RATIO", "1.5", "SAMPLING_RATIO:  … should be at most 1, not 1.5"),
-        (
-            "KAFKA__BOOTSTRAP_SERVERS",
-            "localhost:abc",
-            "TRUTHGATE_KAFKA__BOOTSTRAP_SERVERS: should be host:port",
-        ),
-        (
-            "ENCODING__SCHEMA_REGISTRY_URL",
-            "ftp://x",
-            "TRUTHGATE_ENCODING__SCHEMA_REGISTRY_URL: should be an http or https URL",
-        ),
-        ("DOCUMENTS__STALE_AFTER_SECONDS", "60", "TRUTHGATE_DOCUMENTS__STALE_AFTER_SECONDS:  … 120"),
-        ("POLICY__NO_SUCH_THRESHOLD", "1", "TRUTHGATE_POLICY__NO_SUCH_THRESHOLD is not"),
-        (
-            "RATES__RETENTION_SECONDS",
-            "30",
-            "rates:  … retention_seconds should be at least allowed_lateness_seconds",
-        ),
-        ("RATES__WINDOWS", "60", "TRUTHGATE_RATES__WINDOWS: "),
-        ("RATES__WINDOWS", "[]", "TRUTHGATE_RATES__WINDOWS:  … should not be empty"),
-        ("RATES__WINDOWS", "[60]", "rates.windows.0: "),
-        (
-            "RATES__WINDOWS",
-            '[{"size_seconds": 60, "hop_seconds": 61}]',
-            "rates.windows.0: hop_seconds should be at most",
-        ),
-        ("TOPICS__RETENTION_DAYS", "0.01", "should be at least an hour, 1/24 of a day, not 0.01"),
-        ("KAFKA__TOPIC_PREFIX", "a b", "^[a-zA-Z0-9._-]*$, not 'a b'"),
-        (
-            "ENCODING__SCHEMA_REGISTRY_URL",
-            f"http://bob:{SECRET}@a..b/?key={SECRET}",
-            "not 'http://***@a..b/?***'",
-        ),
-        ("RATES__WINDOWS", '[{"size_seconds": 0.5}]', "rates.windows.0.size_seconds: "),
-        (
-            "RATES__WINDOWS",
-            '[{"size_seconds": 86400, "hop_seconds": 1}]',
-            "size_seconds should be at most 1440 hops",
-        ),
-        (
-            "RATES__WINDOWS",
-            '[{"size_seconds": 60}, {"size_seconds": 3600, "hop_seconds": 60}, {"size_seconds": 3600}]',
-            "TRUTHGATE_RATES__WINDOWS: size_seconds 3600 is used twice",
-        ),
-        ("ALERTS__THRESHOLDS", "[{", "TRUTHGATE_ALERTS__THRESHOLDS: should be a list, as JSON"),
-        ("ALERTS__THRESHOLDS", '[{"name": "x", "window_seconds": 60}]', "alerts.thresholds.0.rate: "),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60, "rate": 20}]',
-            "alerts.thresholds.0.rate:  … should be below 1, not 20",
-        ),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60, "rate": NaN}]',
-            "alerts.thresholds.0.rate: ",
-        ),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60, "rate": 0.2, "message_type": "acton"}]',
-            "alerts.thresholds.0.message_type:  … 'action' or 'unspecified'",
-        ),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60, "rate": 0.2, "minimum_answers": 0}]',
-            "alerts.thresholds.0.minimum_answers: ",
-        ),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "x", "window_seconds": 60, "rate": 0}, {"name": "x", "window_seconds": 9, "rate": 0}]',
-            "TRUTHGATE_ALERTS__THRESHOLDS: the name x is used twice",
-        ),
-        (
-            "ALERTS__THRESHOLDS",
-            '[{"name": "Too many!", "window_seconds": 60, "rate": 0.2}]',
-            "alerts.thresholds.0.name: ",
-        ),
-    ],
-)
-def test_a_wrong_variable_is_named_with_the_reason(monkeypatch, variable, value, parts):
-    monkeypatch.setenv(f"TRUTHGATE_{variable}", value)
-    message = complaint()
-    assert [part for part in parts.split(" … ") if part not in message] == []
+def wrong_variables() -> list[tuple[str, str, list[str]]]:
+    """Give variables with a wrong value, each with the lines that are told of it."""
+    entries = (Path(__file__).with_name("wrong_variables.txt")).read_text("utf-8").split("\n\n")
+    given = [entry.strip("\n").split("\n  ") for entry in entries]
+    return [(*shlex.split(assigned)[0].split("=", 1), told) for assigned, *told in given]
+
+
+@pytest.mark.parametrize(("variable", "value", "told"), wrong_variables())
+def test_a_wrong_variable_is_named_with_the_reason_and_with_nothing_that_follows_from_it(
+    monkeypatch, variable, value, told
+):
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidSettings) as raised:
+        load_settings()
+    assert [str(raised.value), *raised.value.more] == told
 
 
 def test_a_variable_is_known_in_lower_case(monkeypatch):
     monkeypatch.setenv("truthgate_web__port", "abc")
     assert "WEB__PORT: " in complaint()
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "told"),
-    [
-        (
-            "TRUTHGATE_RATES__WINDOWS",
-            '[{"size": 60}]',
-            "rates.windows.0.size is not a setting of truthgate; did you mean rates.windows.0.size_seconds?",
-        ),
-        (
-            "TRUTHGATE_ALERTS__THRESHOLDS",
-            '[{"nam": "x", "window_seconds": 60, "rate": 0.2}]',
-            "alerts.thresholds.0.nam is not a setting of truthgate; did you mean alerts.thresholds.0.name?",
-        ),
-        (
-            "TRUTHGATE_POLICY__OVERRIDES",
-            '[{"language": "en"}, {"language": "nl", "block_belo": 4}]',
-            (
-                "policy.overrides.1.block_belo is not a setting of truthgate; "
-                "did you mean policy.overrides.1.block_below?"
-            ),
-        ),
-        (
-            "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODLE",
-            "x",
-            (
-                "TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODLE is not a setting of truthgate; "
-                "did you mean TRUTHGATE_JUDGES__ENDPOINTS__SMALL__MODEL?"
-            ),
-        ),
-        (
-            "TRUTHGATE_POLICY__OVERRIDES",
-            '[{"language": "en", "colour": 4}]',
-            "policy.overrides.0.colour is not a setting of truthgate",
-        ),
-    ],
-)
-def test_a_misspelt_key_within_an_entry_is_named_where_it_stands_and_what_follows_from_it_is_not(
-    monkeypatch, variable, value, told
-):
-    monkeypatch.setenv(variable, value)
-    assert complaint() == told
 
 
 def test_choices_are_known_in_any_case(monkeypatch):
@@ -254,20 +112,9 @@ def test_who_is_asked_about_can_be_a_variable(monkeypatch):
     assert "TRUTHGATE_POLICY__ASK should be a JSON list" in complaint()
 
 
-@pytest.mark.parametrize(
-    ("value", "part"),
-    [
-        ("[{", "TRUTHGATE_POLICY__OVERRIDES should be a JSON list"),
-        ("[" * 100_000, "TRUTHGATE_POLICY__OVERRIDES should be a JSON list"),
-        ("7", "TRUTHGATE_POLICY__OVERRIDES: "),
-        ('[{"auto_send_at": 4.6}]', "needs a message_type or a language"),
-        ('[{"language": "nl", "auto_send_at": NaN}]', "auto_send_at"),
-        ('[{"language": "nl", "send_at": 4.6}]', "send_at"),
-    ],
-)
-def test_wrong_overrides_in_a_variable_are_named(monkeypatch, value, part):
-    monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", value)
-    assert part in complaint()
+def test_overrides_that_are_nested_too_deep_are_no_list(monkeypatch):
+    monkeypatch.setenv("TRUTHGATE_POLICY__OVERRIDES", "[" * 100_000)
+    assert "TRUTHGATE_POLICY__OVERRIDES should be a JSON list" in complaint()
 
 
 def test_the_thresholds_of_alerts_can_be_a_variable(monkeypatch):

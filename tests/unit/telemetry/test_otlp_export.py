@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +16,7 @@ from streams.observability import tracing
 from streams.observability.otlp import ReportingExporter, span_exporter
 from streams.observability.tracing import Tracing, open_tracing, otel_setup_errors
 from streams.settings import InvalidSettings, Settings, TelemetrySettings
+from tests.support.local_http import QuietHandler, served
 from tests.support.otlp import OtlpReceiver, attributes, hanging_collector
 from tests.support.ports import NOBODY
 from tests.support.records import eventually
@@ -132,12 +132,10 @@ def test_a_collector_that_refuses_is_one_line(protocol, capsys, worker_log, monk
     assert '"logger": "opentelemetry' not in capsys.readouterr().err
 
 
-class _Refusing(BaseHTTPRequestHandler):
+class _Refusing(QuietHandler):
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.read_body()
         self.send_error(401, "the customer wrote: secret")
-
-    def log_message(self, *_: object) -> None: ...
 
 
 @pytest.mark.parametrize(("protocol", "why"), [("http", "HTTP 401"), ("grpc", "UNAVAILABLE, ")])
@@ -145,16 +143,12 @@ def test_a_collector_that_refuses_is_reported_with_its_address_and_why_and_with_
     protocol, why, worker_log, monkeypatch
 ):
     _by(monkeypatch, protocol, 3)
-    with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
-        answering = threading.Thread(target=server.serve_forever)
-        answering.start()
-        where = f"127.0.0.1:{server.server_port}"
+    with served(_Refusing) as address:
+        where = address.removeprefix("http://")
         # What is no HTTP/2 is to gRPC as a port where nobody listens.
         exporter = span_exporter(TelemetrySettings(otlp_endpoint=f"http://user:secret@{where}"))
         exporter.export(())
         exporter.shutdown()
-        server.shutdown()
-        answering.join()
     (message,) = [record.msg for record in worker_log.records if isinstance(record.msg, dict)]
     assert message["endpoint"] == f"http://{where}"
     assert message["reason"].startswith(why)

@@ -16,11 +16,6 @@ TP0, TP1 = TP("answers", 0), TP("answers", 1)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def health(clock: Clock) -> Health:
     health = Health(180, 10, clock)
     health.set_waiting_for(None)
