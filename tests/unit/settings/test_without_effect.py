@@ -1,9 +1,11 @@
 """Settings without effect are reported with the reason; effective ones are not."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from streams.settings import Settings, unused_settings
 
@@ -17,98 +19,13 @@ def _no_endpoint_of_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT", raising=False)
 
 
+UNUSED = Path(__file__).with_name("unused_settings.yaml")
 ENDPOINTS = {"small": {"base_url": "http://vllm/v1", "model": "m"}}
 
 
-@pytest.mark.parametrize(
-    ("sections", "message"),
-    [
-        (
-            {"kafka": {"sasl_username": "judge"}},
-            ["kafka.sasl_username has no effect: kafka.security_protocol is without SASL"],
-        ),
-        (
-            {"translation": {"base_url": "http://t"}},
-            ["translation.base_url has no effect: translation.provider is not set"],
-        ),
-        (
-            {"translation": {"provider": "google", "base_url": "http://t"}},
-            ["translation.base_url has no effect: translation.provider does not take an address"],
-        ),
-        (
-            {"scoring": {"enabled": False, "processes": 3}, "retrieval": {"embedder": "e5"}},
-            [
-                "retrieval.embedder has no effect: scoring.enabled is off",
-                "scoring.processes has no effect: scoring.enabled is off",
-            ],
-        ),
-        (
-            {"retrieval": {"embedder": "none", "floor": 0.3}},
-            ["retrieval.floor has no effect: retrieval.embedder is none"],
-        ),
-        (
-            {"retrieval": {"embeddings_url": "http://e"}},
-            ["retrieval.embeddings_url has no effect: retrieval.embedder is not http"],
-        ),
-        (
-            {"judges": {"budget": {"tokens_per_day": 5}}, "policy": {"send_confidence": 0.8}},
-            [
-                "judges.budget.tokens_per_day has no effect: judges.endpoints is empty",
-                "policy.send_confidence has no effect: judges.endpoints is empty",
-            ],
-        ),
-        (
-            {"rates": {"enabled": False, "idle_after_seconds": 5}},
-            ["rates.idle_after_seconds has no effect: rates.enabled is off"],
-        ),
-        ({"web": {"page": False, "texts": True}}, ["web.texts has no effect: web.page is off"]),
-        (
-            {"telemetry": {"sampling_ratio": 0.5}},
-            ["telemetry.sampling_ratio has no effect: telemetry.otlp_endpoint is not set"],
-        ),
-        (
-            {"health": {"stall_timeout_seconds": 30, "kafka_timeout_seconds": 60}},
-            ["health.kafka_timeout_seconds has no effect: health.stall_timeout_seconds is shorter"],
-        ),
-        (
-            {
-                "policy": {
-                    "overrides": [
-                        {"language": "nl", "auto_send_at": 4.5},
-                        {"language": "nl"},
-                        {"message_type": "binary", "pause": False},
-                        {"message_type": "action", "language": "nl", "block_below": 2},
-                    ]
-                }
-            },
-            [
-                "policy.overrides.1 has no effect: without it the same applies",
-                "policy.overrides.2 has no effect: without it the same applies",
-            ],
-        ),
-        (
-            {"company_terms": {"file": "/terms.json"}},
-            ["company_terms.file has no effect: scoring.profile is not paper"],
-        ),
-        (
-            {"scoring": {"verifier": {"timeout_seconds": 2}}},
-            ["scoring.verifier.timeout_seconds has no effect: scoring.verifier.folder is not set"],
-        ),
-        (
-            {"scoring": {"profile": "paper", "verifier": {"folder": "/v", "timeout_seconds": 2}}},
-            [
-                "scoring.verifier.folder has no effect: scoring.profile is paper",
-                "scoring.verifier.timeout_seconds has no effect: scoring.profile is paper",
-            ],
-        ),
-        (
-            {"scoring": {"timeout_seconds": 1, "verifier": {"folder": "/v", "timeout_seconds": 2}}},
-            ["scoring.verifier.timeout_seconds has no effect: scoring.timeout_seconds is shorter"],
-        ),
-    ],
-)
-def test_what_changes_nothing_is_reported_with_what_it_depends_on(sections, message):
-    assert _unused(sections) == message
+@pytest.mark.parametrize("case", yaml.safe_load(UNUSED.read_text("utf-8")))
+def test_what_changes_nothing_is_reported_with_what_it_depends_on(case):
+    assert _unused(case["settings"]) == case["unused"]
 
 
 @pytest.mark.parametrize(
