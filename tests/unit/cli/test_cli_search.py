@@ -70,12 +70,6 @@ def test_what_documents_hold_cannot_rewrite_a_terminal_however_narrow(command, d
     assert max(map(len, shown.splitlines())) <= 30
 
 
-def test_for_programs_passages_come_in_the_order_of_their_scores(command, documents):
-    found = json.loads(command("search", QUESTION, "--documents", documents, "--json").stdout)
-    scores = [passage["score"] for passage in found["passages"]]
-    assert scores == sorted(scores, reverse=True)
-
-
 def test_many_questions_keep_their_ids_and_order_and_bad_lines_are_named(command, documents, tmp_path):
     file = written(
         tmp_path / "questions.jsonl",
