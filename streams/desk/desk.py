@@ -111,7 +111,7 @@ class Desk:
     Attributes:
         caught_up: whether ``state`` had everything once; nothing is given out before.
         stands_by: whether another desk gives answers out; what was decided here is published all the same.
-        problem: why Kafka does not have or give everything now, or None.
+        problem: what is wrong with Kafka or the registry, named, or None.
         known_answers: whether a decision counts for the same answer later.
         changes: notified by whoever changes something, in the event loop.
     """

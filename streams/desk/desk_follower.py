@@ -72,7 +72,7 @@ class DeskFollower:
                     log.warning("desk_cut_off", error_type=type(error).__name__)
                 # Messages of other errors may have more than addresses and names of settings.
                 named = isinstance(error, ServiceUnreachable | RegistryUnreachable)
-                self._desk.problem = str(error) if named else type(error).__name__
+                self._desk.problem = str(error) if named else f"Kafka: {type(error).__name__}"
                 self._desk.changes.notify()
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, _MAX_RETRY_SECONDS)

@@ -116,7 +116,7 @@ async def _run(settings: Settings) -> None:
             works.append(known_answers.run(publisher))
         for work in works:
             await stack.enter_async_context(_running(work, failed))
-        health.add_impairment_check(lambda: f"Kafka: {desk.problem}" if desk.problem else None)
+        health.add_impairment_check(lambda: desk.problem)
         address = page_url(settings.desk.host, port)
         await wait_for_first(stopping.wait(), failed, _show_readiness(desk, health, address))
         health.set_waiting_for("the end")

@@ -36,7 +36,7 @@ async def test_a_page_is_told_what_changes_and_nothing_after_the_session_has_end
             assert news.headers["content-type"] == "text/event-stream"
             lines = news.aiter_lines()
             await until(lines, '<span id="waiting">2</span>')
-            served.desk.problem = "NodeNotReadyError"
+            served.desk.problem = "Kafka: NodeNotReadyError"
             served.desk.changes.notify()
             assert "Macro" not in str(await until(lines, "Kafka: NodeNotReadyError."))
             served.desk.problem = None
