@@ -1,0 +1,185 @@
+"""Verdicts and what people said of them, joined: a function of the records alone, whatever their order."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from scoring.values.exchange import Decision
+from scoring.values.opinion import Label
+
+_TRUE_RATING, _UNTRUE_RATING = 4, 2
+#: Reviews of these sources repeat what a person said of another answer.
+_NOT_BY_A_PERSON: Final = frozenset({"known_answer"})
+
+
+class Truth(StrEnum):
+    """What people find an answer to be."""
+
+    TRUE = "true"
+    UNTRUE = "untrue"
+    #: Partly untrue, or people differ. It counts as a mistake wherever it is sent or blocked.
+    DOUBTFUL = "doubtful"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFacts:
+    """What a verdict says of an answer, without texts.
+
+    ``group`` is the message type and language. ``inputs`` are those of the risk (``risk_inputs``).
+    ``may_be_sent``: no check objects (``no_check_objects``). ``versions`` name all that the verdict depends
+    on: profile, scorer, judge with its prompt, the chatbot's model. ``scored_at`` is in ms since 1970.
+    """
+
+    verdict_id: str
+    decision: Decision
+    group: str
+    scored_at: int
+    inputs: Mapping[str, float]
+    may_be_sent: bool
+    versions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsReview:
+    """What one person said of a verdict; ``weight`` is 1 / the probability that it was chosen.
+
+    ``reviewed_at`` is in ms since 1970, ``source`` is ``desk``, ``external`` or ``known_answer``.
+    """
+
+    review_id: str
+    verdict_id: str
+    reviewer: str
+    reviewed_at: int
+    outcome: str
+    source: str
+    rating: int | None = None
+    label: str | None = None
+    has_wrong_words: bool = False
+    weight: float = 1.0
+
+    @property
+    def truth(self) -> Truth | None:
+        """What the review says of the answer, or None.
+
+        Label, rating and wrong words count; a label and a rating that contradict each other are doubtful.
+        Without any of them the outcome counts: an answer that was edited is doubtful, since nobody said
+        whether it was wrong. NOT_GIVEN is not untrue.
+        """
+        if self.source in _NOT_BY_A_PERSON:
+            return None
+        said = {_BY_LABEL.get(self.label or ""), _by_rating(self.rating)} - {None}
+        if not said:
+            said = {Truth.DOUBTFUL if self.has_wrong_words else _BY_OUTCOME.get(self.outcome)}
+        elif self.has_wrong_words and said == {Truth.TRUE}:
+            said = {Truth.DOUBTFUL}
+        return said.pop() if len(said) == 1 else Truth.DOUBTFUL
+
+
+_BY_LABEL: Final = {
+    Label.TRUE.value: Truth.TRUE,
+    Label.FALSE.value: Truth.UNTRUE,
+    Label.NOT_GIVEN.value: Truth.TRUE,
+}
+_BY_OUTCOME: Final = {"send": Truth.TRUE, "send_edited": Truth.DOUBTFUL, "reject": Truth.UNTRUE}
+
+
+def _by_rating(rating: int | None) -> Truth | None:
+    if rating is None:
+        return None
+    if rating >= _TRUE_RATING:
+        return Truth.TRUE
+    return Truth.UNTRUE if rating <= _UNTRUE_RATING else Truth.DOUBTFUL
+
+
+class AuditDraw(NamedTuple):
+    """The probability with which an audit sample draws a verdict, and whether it did."""
+
+    probability: float
+    drawn: bool
+
+
+#: A verdict that nothing could draw.
+NEVER: Final = AuditDraw(0.0, drawn=False)
+_ALWAYS: Final = AuditDraw(1.0, drawn=True)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRating:
+    """A verdict with its reviews, in the order of their times.
+
+    ``draw`` is how it came to be rated by design, and not by anybody's choice: every answer that is held is
+    drawn, of the others those in the audit sample. A rating of one that was not drawn teaches a model, but
+    tells nothing of answers that nobody rated.
+    """
+
+    facts: VerdictFacts
+    reviews: tuple[PersonsReview, ...] = ()
+    draw: AuditDraw = NEVER
+
+    @property
+    def truth(self) -> Truth | None:
+        """What people find it to be: of each person the last word counts; None if nobody said anything."""
+        last = {each.reviewer: each.truth for each in self.reviews if each.truth}
+        said = set(last.values())
+        if not said:
+            return None
+        return said.pop() if len(said) == 1 else Truth.DOUBTFUL
+
+    @property
+    def is_chosen_by_reviewer(self) -> bool:
+        """Whether somebody rated it without having been asked."""
+        return not self.draw.drawn and self.truth is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All verdicts in the order of their times, and the reviews of verdicts that are not known (yet)."""
+
+    ratings: tuple[JoinedRating, ...]
+    unknown: tuple[PersonsReview, ...]
+
+
+def join(
+    verdicts: Iterable[VerdictFacts],
+    reviews: Iterable[PersonsReview],
+    audit: Callable[[str], AuditDraw] = lambda _: NEVER,
+) -> Joined:
+    """Join verdicts and reviews.
+
+    Of two verdicts with one id the first counts: it was acted on, and reviewed. Two reviews with one id are
+    one. ``audit`` is the audit sample, by the id of a verdict. Without it a weight above 1 tells that a
+    verdict was drawn, but nothing tells what could have been and was not: then no set with such verdicts can
+    be promised anything.
+    """
+    facts: dict[str, VerdictFacts] = {}
+    for each in sorted(verdicts, key=_verdict_order):
+        facts.setdefault(each.verdict_id, each)
+    by_id: dict[str, PersonsReview] = {}
+    for review in sorted(reviews, key=_review_order):
+        by_id.setdefault(review.review_id, review)
+    of_verdict: dict[str, list[PersonsReview]] = {}
+    for review in by_id.values():
+        of_verdict.setdefault(review.verdict_id, []).append(review)
+    ratings = []
+    for each in sorted(facts.values(), key=_verdict_order):
+        given = tuple(of_verdict.get(each.verdict_id, ()))
+        draw = _ALWAYS if each.decision is Decision.REVIEW else _draw(audit(each.verdict_id), given)
+        ratings.append(JoinedRating(each, given, draw))
+    unknown = tuple(review for review in by_id.values() if review.verdict_id not in facts)
+    return Joined(tuple(ratings), unknown)
+
+
+def _draw(draw: AuditDraw, reviews: Iterable[PersonsReview]) -> AuditDraw:
+    weight = max((each.weight for each in reviews), default=1.0)
+    return AuditDraw(1 / weight, drawn=True) if draw == NEVER and weight > 1 else draw
+
+
+def _verdict_order(facts: VerdictFacts) -> tuple[object, ...]:
+    content = sorted(facts.versions), sorted(facts.inputs.items())
+    rest = facts.decision, facts.group, facts.may_be_sent, *content
+    return (facts.scored_at, facts.verdict_id, *rest)
+
+
+def _review_order(review: PersonsReview) -> tuple[int, str, str]:
+    return review.reviewed_at, review.review_id, repr(review)

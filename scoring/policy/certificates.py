@@ -1,0 +1,105 @@
+"""What a fitted threshold promises, by what it was shown, and what ends the promise."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from scoring.policy.risk import RiskModel
+from scoring.values.exchange import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """With probability 1 - ``delta`` at most the share ``alpha`` of a set are mistakes.
+
+    ``missed`` is the largest share of mistakes that reviewers are thought to pass as none: what they find is
+    then held to ``alpha`` * (1 - ``missed``). Reviewers who see mistakes where none are only lower what is
+    sent, as long as less than half of what is sent is wrong.
+    """
+
+    alpha: float = 0.05
+    delta: float = 0.05
+    missed: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what promises nothing, or cannot be kept."""
+        if not (0 < self.alpha < 1 and 0 < self.delta < 1 and 0 <= self.missed < 1):
+            raise ValueError("alpha and delta must be between 0 and 1, missed at least 0 and below 1")
+
+    @property
+    def level(self) -> float:
+        """The share of mistakes that reviewers may find."""
+        return self.alpha * (1 - self.missed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """A promise about one decision: by which answers and ratings it was shown, and for what it holds.
+
+    ``decision`` is ``auto_send`` (for a risk of at most ``threshold``) or ``blocked`` (of at least that).
+    Several ``groups`` were pooled: the promise is about all of them together, in the proportions of the
+    period; one of them alone may have more mistakes. ``delta`` is the part of the promise's that this
+    certificate spends: all certificates of one fit hold together with 1 - ``promise.delta``.
+
+    ``answers`` were in the period from ``first`` to ``last`` (ms since 1970), the share ``coverage`` of them
+    in the set; of these ``ratings`` were drawn, with so many ``mistakes``. ``estimate`` is the weighted share
+    of mistakes, ``bound`` its upper bound. ``data`` is a hash of the ratings, ``model`` the identity of the
+    risk model. It holds for answers with no other than these ``versions``, and until more than
+    ``max_documents_changed`` of the documents have changed.
+    """
+
+    decision: Decision
+    groups: tuple[str, ...]
+    threshold: float
+    promise: Promise
+    delta: float
+    answers: int
+    coverage: float
+    ratings: int
+    mistakes: int
+    estimate: float
+    bound: float
+    first: int
+    last: int
+    data: str
+    model: str
+    versions: tuple[str, ...]
+    max_documents_changed: float = 0.1
+
+    def covers(self, group: str, risk: float, versions: Collection[str]) -> bool:
+        """Return whether the promise is about such an answer, so that it may be decided by it."""
+        is_in_set = risk <= self.threshold if self.decision is Decision.AUTO_SEND else risk >= self.threshold
+        return is_in_set and group in self.groups and all(each in self.versions for each in versions)
+
+    def voided_by(self, model: str, versions: Collection[str], documents_changed: float) -> tuple[str, ...]:
+        """Return what ends the promise: versions that no rating has seen, another model, other documents."""
+        reasons = sorted(set(versions) - set(self.versions))
+        if model != self.model:
+            reasons.append(f"risk={model}")
+        if documents_changed > self.max_documents_changed:
+            reasons.append(f"documents={documents_changed:.2f}")
+        return tuple(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedThresholds:
+    """A risk model with the certificates that its thresholds have: what a worker decides by."""
+
+    model: RiskModel
+    certificates: tuple[Certificate, ...]
+
+    def decide(
+        self, inputs: Mapping[str, float], group: str, versions: Sequence[str], *, may_be_sent: bool
+    ) -> tuple[Decision, Certificate] | None:
+        """Return what a certificate decides about an answer, and which one; None leaves it to a person.
+
+        What one certificate would send and another block is left to a person too.
+        """
+        risk = self.model.risk(inputs)
+        found = [
+            each
+            for each in self.certificates
+            if each.covers(group, risk, versions) and (may_be_sent or each.decision is Decision.BLOCKED)
+        ]
+        if len({each.decision for each in found}) != 1:
+            return None
+        return found[0].decision, found[0]
