@@ -13,7 +13,7 @@ from scoring.guarantees.joined_ratings import JoinedRating, Truth
 from scoring.guarantees.risk_fitting import MIN_RATINGS, FittedRisk, RatingsMissing, fit_risk, risk_examples
 from scoring.guarantees.threshold_tests import (
     Population,
-    TestedThreshold,
+    ThresholdResult,
     delta_of_attempt,
     largest_threshold,
     ratings_needed,
@@ -63,7 +63,7 @@ class Proposal:
     thresholds: FittedThresholds
     risk: FittedRisk | RatingsMissing
     refused: tuple[PromiseRefused, ...]
-    tested: tuple[tuple[Decision, tuple[str, ...], tuple[TestedThreshold, ...]], ...]
+    tested: tuple[tuple[Decision, tuple[str, ...], tuple[ThresholdResult, ...]], ...]
 
 
 def propose(
@@ -162,8 +162,10 @@ def _population(units: Sequence[JoinedRating], model: RiskModel, decision: Decis
 
 
 def _refusal(
-    decision: Decision, groups: tuple[str, ...], tests: Sequence[TestedThreshold], level: float, delta: float
+    decision: Decision, groups: tuple[str, ...], tests: Sequence[ThresholdResult], level: float, delta: float
 ) -> PromiseRefused:
+    if not tests:
+        return PromiseRefused(decision, groups, RefusalReason.TOO_MANY_MISTAKES, 0)
     last = tests[-1]
     missing = max(0, ratings_needed(level, delta, last.mistakes) - last.number)
     if last.uncovered >= level:

@@ -1,5 +1,6 @@
 """Verdicts and what people said of them, joined: a function of the records alone, whatever their order."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -119,12 +120,16 @@ class JoinedRating:
 
     @property
     def truth(self) -> Truth | None:
-        """What people find it to be: of each person the last word counts; None if nobody said anything."""
+        """What most people find it to be, each by the last word; None if nobody said anything.
+
+        Without a majority it is doubtful, so that a third person settles what two disagree on.
+        """
         last = {each.reviewer: each.truth for each in self.reviews if each.truth}
-        said = set(last.values())
+        said = Counter(last.values())
         if not said:
             return None
-        return said.pop() if len(said) == 1 else Truth.DOUBTFUL
+        truth, count = said.most_common(1)[0]
+        return truth if 2 * count > said.total() else Truth.DOUBTFUL
 
     @property
     def is_chosen_by_reviewer(self) -> bool:

@@ -128,7 +128,7 @@ def fit_risk(
 
 def _admitted(examples: Sequence[RiskExample], number: int) -> tuple[str, ...]:
     """Return the inputs to fit: those that vary, in their order; then types and so on, the frequent first."""
-    occurs = Counter(name for each in examples for name in each.inputs)
+    occurs = Counter(name for each in examples for name, value in each.inputs.items() if value)
     varies = {name for name in occurs if len({each.inputs.get(name, 0.0) for each in examples}) > 1}
     first = [name for name in INPUTS if name in varies]
     rare = {name for name in occurs if min(occurs[name], len(examples) - occurs[name]) < RATINGS_PER_WEIGHT}

@@ -14,10 +14,12 @@ Floats = npt.NDArray[np.float64]
 #: The bets of a mixture, as shares of the one that a single mistake of the largest weight loses. Against a
 #: level of mistakes the best bet is 1 - their share / level: these are for 70, 45 and 20% of the level.
 _BETS: Final = np.array([0.3, 0.55, 0.8])
-#: The thresholds that are tried are such shares of all answers; a finer grid stops at more chance mistakes.
+#: The thresholds that are tried leave such shares of the answers; a finer grid stops at more chance mistakes.
 _SHARES: Final = np.arange(1, 26) / 25
 #: No deployment rates more.
 _MOST_RATINGS: Final = 10**9
+#: What is more probably a mistake than not is in no set, even where the promise would leave room for it.
+_MAX_EXPECTED: Final = 0.5
 #: What the model expects of a set is taken for no better than this share of the level.
 _BEST_EXPECTED: Final = 0.2
 
@@ -52,15 +54,20 @@ def binomial_p(mistakes: int, number: int, level: float) -> float:
 
 
 def betting_p(mistakes: Floats, weights: Floats, max_weight: float, level: float) -> float:
-    """Return the p-value of the same for ratings with weights w = 1 / inclusion probability.
+    """Return the p-value of the same for weighted ratings: 1 / :func:`betting_evidence`, at most 1."""
+    return float(np.exp(-max(0.0, betting_evidence(mistakes, weights, max_weight, level))))
+
+
+def betting_evidence(mistakes: Floats, weights: Floats, max_weight: float, level: float) -> float:
+    """Return the logarithm of the e-value of ratings with weights w = 1 / inclusion probability.
 
     The capital of a bet b against the hypothesis is the product of 1 - b w (mistake - level); the e-value is
-    the mean over several bets, and p = 1 / e by Markov (Waudby-Smith and Ramdas, "Estimating means of bounded
-    random variables by betting", 2023). It needs only that units are drawn independently: the mean of a
-    factor over the draw is 1 - b (mistake - level), and the product of these over the population is at most
-    exp(-b * the sum of (mistake - level)), hence at most 1 if its share is above the level. So the order does
-    not matter, and the stream may drift. The final capital counts, not its largest value: that would need a
-    stream without drift.
+    the mean over several bets (Waudby-Smith and Ramdas, "Estimating means of bounded random variables by
+    betting", 2023), and 1 / e is a p-value by Markov. It needs only that units are drawn independently: the
+    mean of a factor over the draw is 1 - b (mistake - level), and the product of these over the population is
+    at most exp(-b * the sum of (mistake - level)), hence at most 1 if its share is above the level. So the
+    order does not matter, and the stream may drift. The final capital counts, not its largest value: that
+    would need a stream without drift.
 
     Args:
         mistakes: 1 for a mistake, 0 for none, of each drawn unit of the set.
@@ -70,8 +77,7 @@ def betting_p(mistakes: Floats, weights: Floats, max_weight: float, level: float
     """
     bets = _BETS[:, None] / (max_weight * (1 - level))
     capitals = np.log1p(-bets * weights * (mistakes - level)).sum(axis=1)
-    evidence = float(np.logaddexp.reduce(capitals) - np.log(len(_BETS)))
-    return float(np.exp(-max(evidence, 0.0)))
+    return float(np.logaddexp.reduce(capitals) - np.log(len(_BETS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ class Population:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedThreshold:
+class ThresholdResult:
     """One threshold: its set's share of all answers, its ratings and mistakes, and what they show.
 
     ``estimate`` is the weighted share of mistakes, ``bound`` the upper bound at 1 - delta on its own, ``p``
@@ -111,7 +117,7 @@ class TestedThreshold:
     uncovered: float
 
 
-def tested_threshold(population: Population, threshold: float, level: float, delta: float) -> TestedThreshold:
+def check_threshold(population: Population, threshold: float, level: float, delta: float) -> ThresholdResult:
     """Test one threshold.
 
     Where a share q of the set could not be drawn at all, all of it may be mistakes. So the rest is held to
@@ -121,7 +127,7 @@ def tested_threshold(population: Population, threshold: float, level: float, del
     members = population.order <= threshold
     drawable = members & (population.inclusions > 0)
     rated = drawable & population.drawn
-    uncovered = 1 - drawable.sum() / members.sum() if members.any() else 1.0
+    uncovered = float((members & ~drawable).sum() / members.sum()) if members.any() else 1.0
     weights, mistakes = 1 / population.inclusions[rated], population.mistakes[rated]
     max_weight = 1 / population.inclusions[drawable].min() if drawable.any() else 1.0
     is_equal = len(np.unique(population.inclusions[drawable])) == 1
@@ -136,8 +142,8 @@ def tested_threshold(population: Population, threshold: float, level: float, del
     p = p_value(rest_level) if rest_level > 0 and number else 1.0
     bound = uncovered + (1 - uncovered) * _upper_bound(p_value, delta) if number else 1.0
     estimate = float(np.average(mistakes, weights=weights)) if number else 1.0
-    return TestedThreshold(
-        threshold, float(members.mean()), number, count, estimate, bound, p, float(uncovered)
+    return ThresholdResult(
+        threshold, float(members.mean()), number, count, estimate, float(bound), p, uncovered
     )
 
 
@@ -151,7 +157,7 @@ def _upper_bound(p_value: Callable[[float], float], delta: float) -> float:
 
 def largest_threshold(
     population: Population, level: float, delta: float
-) -> tuple[TestedThreshold | None, tuple[TestedThreshold, ...]]:
+) -> tuple[ThresholdResult | None, tuple[ThresholdResult, ...]]:
     """Return the largest threshold that passes, if any, and all that were tested, in their order.
 
     Fixed-sequence testing ("Learn then Test", section 4 and appendix on fixed sequences): thresholds in an
@@ -163,13 +169,14 @@ def largest_threshold(
 
     The risks must come of a model that was not fitted to these ratings.
     """
-    if not len(population.order):
+    order = population.order[population.expected <= _MAX_EXPECTED]
+    if not len(order):
         return None, ()
-    grid = np.unique(np.quantile(population.order, _SHARES, method="inverted_cdf"))
+    grid = np.unique(np.quantile(order, _SHARES, method="inverted_cdf"))
     start = _best_start(population, grid, level, delta)
-    tested: list[TestedThreshold] = []
+    tested: list[ThresholdResult] = []
     for threshold in grid[start:]:
-        tested.append(tested_threshold(population, float(threshold), level, delta))
+        tested.append(check_threshold(population, float(threshold), level, delta))
         if tested[-1].p > delta:
             break
     passed = [each for each in tested if each.p <= delta]
@@ -185,12 +192,12 @@ def _best_start(population: Population, grid: Floats, level: float, delta: float
     members = population.order[None, :] <= grid[:, None]
     drawable = members & (population.inclusions > 0)
     spread = drawable @ (1 / np.where(population.inclusions > 0, population.inclusions, 1.0))
-    numbers = np.floor(drawable.sum(axis=1) ** 2 / np.maximum(spread, 1.0))
+    numbers = (drawable.sum(axis=1) ** 2 / np.maximum(spread, 1.0)).astype(int)
     expected = np.maximum(members @ population.expected / members.sum(axis=1), _BEST_EXPECTED * level)
     allowed = stats.binom.ppf(delta, numbers, level)
-    allowed -= special.bdtr(allowed, numbers, level) > delta
-    chances = np.nan_to_num(special.bdtr(allowed, numbers, expected))
-    good = np.flatnonzero(expected <= level)
-    if len(good) and not chances[good].any():
-        return int(good[-1])
-    return int(np.argmax(chances))
+    allowed = np.where(special.bdtr(allowed, numbers, level) > delta, allowed - 1, allowed)
+    if allowed.max() < 0:
+        return int(max(np.flatnonzero(expected <= level), default=len(grid) - 1))
+    return int(
+        np.argmax(np.where(allowed < 0, -1.0, special.bdtr(np.maximum(allowed, 0), numbers, expected)))
+    )

@@ -38,7 +38,7 @@ class Certificate:
     ``decision`` is ``auto_send`` (for a risk of at most ``threshold``) or ``blocked`` (of at least that).
     Several ``groups`` were pooled: the promise is about all of them together, in the proportions of the
     period; one of them alone may have more mistakes. ``delta`` is the part of the promise's that this
-    certificate spends: all certificates of one fit hold together with 1 - ``promise.delta``.
+    certificate spends: all that one fit gives for a decision hold together with 1 - ``promise.delta``.
 
     ``answers`` were in the period from ``first`` to ``last`` (ms since 1970), the share ``coverage`` of them
     in the set; of these ``ratings`` were drawn, with so many ``mistakes``. ``estimate`` is the weighted share

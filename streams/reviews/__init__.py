@@ -1,0 +1,1 @@
+"""Reviews and verdicts joined into ratings: what policies are fitted to, and watched by."""

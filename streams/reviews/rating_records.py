@@ -1,0 +1,69 @@
+"""What ratings take of the records on the topics, without any text."""
+
+from collections.abc import Callable, Iterable
+
+from schemas import Review, Verdict
+from scoring.guarantees.joined_ratings import AuditDraw, Joined, PersonsReview, VerdictFacts, join
+from scoring.policy.risk import no_check_objects, risk_inputs
+from scoring.values.exchange import Decision
+from scoring.values.rules import Reason
+from streams.rates.verdict_counts import to_epoch_ms
+
+
+def verdict_facts(verdict: Verdict) -> VerdictFacts:
+    """Return what a verdict says of its answer; raises ValueError for a decision of a later release."""
+    return VerdictFacts(
+        verdict_id=verdict.verdict_id,
+        decision=Decision(verdict.decision),
+        group=rating_group(verdict.message_type, verdict.language),
+        scored_at=to_epoch_ms(verdict.scored_at),
+        inputs=risk_inputs(verdict, verdict.opinions, len(verdict.answer)),
+        may_be_sent=no_check_objects(verdict) and Reason.REFUSAL not in verdict.reasons,
+        versions=rating_versions(verdict),
+    )
+
+
+def rating_group(message_type: str, language: str | None) -> str:
+    """Return the name of the group that thresholds may be set for."""
+    return f"{message_type} {language or 'und'}"
+
+
+def rating_versions(verdict: Verdict) -> frozenset[str]:
+    """Return all that the risk of an answer depends on besides the answer; a change of any ends a promise."""
+    judges = {
+        f"judge={each.method} {'+'.join(each.models)} {each.prompt_version}" for each in verdict.opinions
+    }
+    return frozenset(
+        {
+            f"profile={verdict.profile}",
+            f"scorer={verdict.scorer_version}",
+            f"model={verdict.model or 'unknown'}",
+            *(judges or {"judge=none"}),
+        }
+    )
+
+
+def persons_review(review: Review) -> PersonsReview:
+    """Return what a review says."""
+    return PersonsReview(
+        review_id=review.review_id,
+        verdict_id=review.verdict_id,
+        reviewer=review.reviewer,
+        reviewed_at=to_epoch_ms(review.reviewed_at),
+        outcome=review.proposal or review.outcome,
+        source=review.source,
+        rating=review.rating,
+        label=review.label,
+        has_wrong_words=bool(review.wrong_spans),
+        weight=review.sampling_weight,
+    )
+
+
+def join_records(records: Iterable[Verdict | Review], audit: Callable[[str], AuditDraw]) -> Joined:
+    """Join what is on the verdict topics and on `reviews`, in any order and with repeats."""
+    everything = list(records)
+    return join(
+        [verdict_facts(each) for each in everything if isinstance(each, Verdict)],
+        [persons_review(each) for each in everything if isinstance(each, Review)],
+        audit,
+    )
