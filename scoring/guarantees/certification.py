@@ -79,8 +79,8 @@ def propose(
     All verdicts have to be there, rated or not, and so old that whoever was to rate them had the time: what
     was drawn and not rated counts as a mistake. The newest ratings test, only the older ones fit, so that no
     rating tests a model that has seen it. What is promised is the expected share of mistakes among answers
-    like those of the period. With ``attempt`` (from 1) it is the n-th proposal from this stream, and all of
-    them together keep the promise.
+    like those of the period, whose different answers come about independently. With ``attempt`` (from 1) it
+    is the n-th proposal from this stream, and all of them together keep the promise.
     """
     boundary = _boundary(ratings, send)
     risk = fit_risk(risk_examples(ratings[:boundary]), shipped)
@@ -152,12 +152,14 @@ def _groups(units: Sequence[JoinedRating], promise: Promise) -> list[tuple[str, 
 def _population(units: Sequence[JoinedRating], model: RiskModel, decision: Decision) -> Population:
     risks = np.array([model.risk(each.facts.inputs) for each in units])
     is_sending = decision is Decision.AUTO_SEND
+    keys = [each.facts.answer_key or each.facts.verdict_id for each in units]
     return Population(
         order=risks if is_sending else -risks,
         expected=risks if is_sending else 1 - risks,
         inclusions=np.array([each.draw.probability for each in units], float),
         drawn=np.array([each.draw.drawn for each in units], bool),
         mistakes=np.array([each.truth is not _RIGHT[decision] for each in units], float),
+        answers=np.unique(np.array(keys, str), return_inverse=True)[1],
     )
 
 

@@ -30,6 +30,7 @@ class VerdictFacts:
     ``group`` is the message type and language. ``inputs`` are those of the risk (``risk_inputs``).
     ``may_be_sent``: no check objects (``no_check_objects``). ``versions`` name all that the verdict depends
     on: profile, scorer, judge with its prompt, the chatbot's model. ``scored_at`` is in ms since 1970.
+    ``answer_key`` is equal for equal answers; empty for one like no other.
     """
 
     verdict_id: str
@@ -39,6 +40,7 @@ class VerdictFacts:
     inputs: Mapping[str, float]
     may_be_sent: bool
     versions: frozenset[str]
+    answer_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,8 @@ _ALWAYS: Final = AuditDraw(1.0, drawn=True)
 class JoinedRating:
     """A verdict with its reviews, in the order of their times.
 
-    ``draw`` is how it came to be rated by design, and not by anybody's choice: every answer that is held is
-    drawn, of the others those in the audit sample. A rating of one that was not drawn teaches a model, but
+    ``draw`` is how it came to be rated by design, and not by anybody's choice: it is in the audit sample, or
+    held, when all of these are to be rated. A rating of one that was not drawn teaches a model, but
     tells nothing of answers that nobody rated.
     """
 
@@ -124,10 +126,10 @@ class JoinedRating:
 
         Without a majority it is doubtful, so that a third person settles what two disagree on.
         """
-        last = {each.reviewer: each.truth for each in self.reviews if each.truth}
+        last = {each.reviewer: truth for each in self.reviews if (truth := each.truth)}
+        if len(last) < 2:  # noqa: PLR2004 - nobody to agree with
+            return next(iter(last.values()), None)
         said = Counter(last.values())
-        if not said:
-            return None
         truth, count = said.most_common(1)[0]
         return truth if 2 * count > said.total() else Truth.DOUBTFUL
 
@@ -148,14 +150,15 @@ class Joined:
 def join(
     verdicts: Iterable[VerdictFacts],
     reviews: Iterable[PersonsReview],
-    audit: Callable[[str], AuditDraw] = lambda _: NEVER,
+    audit: Callable[[VerdictFacts], AuditDraw] = lambda _: NEVER,
 ) -> Joined:
     """Join verdicts and reviews.
 
     Of two verdicts with one id the first counts: it was acted on, and reviewed. Two reviews with one id are
-    one. ``audit`` is the audit sample, by the id of a verdict. Without it a weight above 1 tells that a
-    verdict was drawn, but nothing tells what could have been and was not: then no set with such verdicts can
-    be promised anything.
+    one. ``audit`` is the audit sample: the draw of each verdict. Of held ones that it says nothing of all are
+    to be rated; a desk that leaves many undecided should draw from these as well. Without a sample a weight
+    above 1 tells that a verdict was drawn, but nothing tells what could have been and was not: then no set
+    with such verdicts can be promised anything.
     """
     facts: dict[str, VerdictFacts] = {}
     for each in sorted(verdicts, key=_verdict_order):
@@ -169,19 +172,22 @@ def join(
     ratings = []
     for each in sorted(facts.values(), key=_verdict_order):
         given = tuple(of_verdict.get(each.verdict_id, ()))
-        draw = _ALWAYS if each.decision is Decision.REVIEW else _draw(audit(each.verdict_id), given)
-        ratings.append(JoinedRating(each, given, draw))
+        ratings.append(JoinedRating(each, given, _draw(each, audit(each), given)))
     unknown = tuple(review for review in by_id.values() if review.verdict_id not in facts)
     return Joined(tuple(ratings), unknown)
 
 
-def _draw(draw: AuditDraw, reviews: Iterable[PersonsReview]) -> AuditDraw:
+def _draw(facts: VerdictFacts, draw: AuditDraw, reviews: Iterable[PersonsReview]) -> AuditDraw:
+    if draw != NEVER:
+        return draw
+    if facts.decision is Decision.REVIEW:
+        return _ALWAYS
     weight = max((each.weight for each in reviews), default=1.0)
-    return AuditDraw(1 / weight, drawn=True) if draw == NEVER and weight > 1 else draw
+    return AuditDraw(1 / weight, drawn=True) if weight > 1 else draw
 
 
 def _verdict_order(facts: VerdictFacts) -> tuple[object, ...]:
-    content = sorted(facts.versions), sorted(facts.inputs.items())
+    content = sorted(facts.versions), sorted(facts.inputs.items()), facts.answer_key
     rest = facts.decision, facts.group, facts.may_be_sent, *content
     return (facts.scored_at, facts.verdict_id, *rest)
 

@@ -88,7 +88,7 @@ class Population:
     negative risk for blocking. ``expected`` is the probability of a mistake by the model. ``inclusions`` is
     the probability with which each came to be rated by design, 0 for what could not be drawn, and ``drawn``
     whether it was. ``mistakes`` is 1 for a mistake, and for what was drawn and not rated after all: what is
-    unknown counts as a mistake.
+    unknown counts as a mistake. ``answers`` are numbers, equal for equal answers.
     """
 
     order: Floats
@@ -96,6 +96,7 @@ class Population:
     inclusions: Floats
     drawn: npt.NDArray[np.bool_]
     mistakes: Floats
+    answers: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,9 @@ def check_threshold(population: Population, threshold: float, level: float, delt
     Where a share q of the set could not be drawn at all, all of it may be mistakes. So the rest is held to
     (level - q) / (1 - q), and with q above the level nothing is shown, however good the rest: the ratings of
     held answers say nothing of what was sent.
+
+    Answers that are given again and again have to pass a second time, each of them counted once, as a mistake
+    if any of its ratings is one: thirty answers, each rated twenty times, are no six hundred ratings.
     """
     members = population.order <= threshold
     drawable = members & (population.inclusions > 0)
@@ -132,11 +136,14 @@ def check_threshold(population: Population, threshold: float, level: float, delt
     max_weight = 1 / population.inclusions[drawable].min() if drawable.any() else 1.0
     is_equal = len(np.unique(population.inclusions[drawable])) == 1
     number, count = int(rated.sum()), int(mistakes.sum())
+    different = len(np.unique(population.answers[rated]))
+    wrong = len(np.unique(population.answers[rated][mistakes > 0]))
 
     def p_value(share: float) -> float:
+        once = binomial_p(wrong, different, share) if different < number else 0.0
         if is_equal:
-            return binomial_p(count, number, share)
-        return betting_p(mistakes, weights, max_weight, share)
+            return max(once, binomial_p(count, number, share))
+        return max(once, betting_p(mistakes, weights, max_weight, share))
 
     rest_level = (level - uncovered) / (1 - uncovered) if uncovered < level else 0.0
     p = p_value(rest_level) if rest_level > 0 and number else 1.0

@@ -1,5 +1,6 @@
 """What ratings take of the records on the topics, without any text."""
 
+import hashlib
 from collections.abc import Callable, Iterable
 
 from schemas import Review, Verdict
@@ -20,6 +21,7 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
         inputs=risk_inputs(verdict, verdict.opinions, len(verdict.answer)),
         may_be_sent=no_check_objects(verdict) and Reason.REFUSAL not in verdict.reasons,
         versions=rating_versions(verdict),
+        answer_key=_hash(verdict.answer),
     )
 
 
@@ -43,6 +45,10 @@ def rating_versions(verdict: Verdict) -> frozenset[str]:
     )
 
 
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def persons_review(review: Review) -> PersonsReview:
     """Return what a review says."""
     return PersonsReview(
@@ -59,7 +65,7 @@ def persons_review(review: Review) -> PersonsReview:
     )
 
 
-def join_records(records: Iterable[Verdict | Review], audit: Callable[[str], AuditDraw]) -> Joined:
+def join_records(records: Iterable[Verdict | Review], audit: Callable[[VerdictFacts], AuditDraw]) -> Joined:
     """Join what is on the verdict topics and on `reviews`, in any order and with repeats."""
     everything = list(records)
     return join(

@@ -27,6 +27,11 @@ class Answers:
     score: Floats
     group: npt.NDArray[np.int64]
 
+    def repeated(self, times: int) -> "Answers":
+        """Return each answer so many times in a row."""
+        columns = (self.untrue, self.expected, self.judge, self.score, self.group)
+        return Answers(*(np.repeat(each, times) for each in columns))
+
     def risk(self, thresholds: FittedThresholds) -> Floats:
         """Return the risks of a model that has no other inputs than these."""
         weights = dict(thresholds.model.weights)
@@ -46,7 +51,7 @@ class World:
     as this. ``reviewers_wrong`` is how often a reviewer says the opposite, ``reviewers`` how many rate each.
     ``sent_share`` of what the shipped risk finds best is sent already, and drawn by an audit with ``audit``;
     None: it is not drawn at all. Of the held ones reviewers rate the share ``rated``, and with ``favours``
-    rather the true ones.
+    rather the true ones. Each answer comes ``repeats`` times in a row.
     """
 
     untrue: float = 0.3
@@ -61,6 +66,7 @@ class World:
     audit: float | None = 0.05
     rated: float = 1.0
     favours: bool = False
+    repeats: int = 1
 
     def answers(self, chance: np.random.Generator, number: int = _ALL) -> Answers:
         """Draw answers."""
@@ -83,7 +89,7 @@ class World:
 
     def ratings(self, chance: np.random.Generator, number: int) -> list[JoinedRating]:
         """Draw verdicts in the order of their times, with what reviewers say of them."""
-        answers = self.answers(chance, number)
+        answers = self.answers(chance, number // self.repeats).repeated(self.repeats)
         quality = -4 * answers.judge - answers.score
         sent = quality > np.quantile(quality, 1 - self.sent_share)
         chosen = chance.random(number) < self.rated
@@ -105,6 +111,7 @@ class World:
                     {"judge": float(answers.judge[place]), "score": float(answers.score[place])},
                     may_be_sent=True,
                     versions=VERSIONS,
+                    answer_key=f"a{place // self.repeats}",
                 ),
                 _reviews(place, [bool(each[place]) for each in seen]) if is_rated[place] else (),
                 AuditDraw(float(probability[place]), bool(drawn[place])),
@@ -134,6 +141,7 @@ WORLDS: dict[str, tuple[World, int, float]] = {
     "two who differ, 10%": (World(reviewers_wrong=0.05, reviewers=2), 600, 0.1),
     "a third decides, 5%": (World(reviewers_wrong=0.05, reviewers=3), 600, 0.05),
     "nothing tells, 5.1% untrue": (World(untrue=0.051, flat=True), 600, 0.05),
+    "the same, each 20 times": (World(untrue=0.051, flat=True, repeats=20), 600, 0.05),
     "judge surest where wrong": (World(trap=0.12), 600, 0.05),
     "half sent, 20% audited": (World(sent_share=0.5, audit=0.2), 2_000, 0.05),
     "only held rated": (World(sent_share=0.5, audit=None), 600, 0.05),

@@ -73,6 +73,8 @@ def test_facts_name_group_and_versions_and_hold_no_text():
         "judge=single m-1 v1",
     }
     assert "judge=none" in verdict_facts(verdict_of(opinions=())).versions
+    assert facts.answer_key == verdict_facts(replace(VERDICT, verdict_id="other")).answer_key
+    assert facts.answer_key != verdict_facts(replace(VERDICT, answer="Other.")).answer_key
     assert ANSWER not in json.dumps(facts.inputs) + repr(facts)
 
 

@@ -45,8 +45,8 @@ REVIEWS = st.builds(
 )
 
 
-def sample(verdict_id: str) -> AuditDraw:
-    return AuditDraw(0.5, drawn=verdict_id in "12") if verdict_id in "123" else NEVER
+def sample(facts: VerdictFacts) -> AuditDraw:
+    return AuditDraw(0.5, drawn=facts.verdict_id in "12") if facts.verdict_id in "123" else NEVER
 
 
 @given(st.lists(VERDICTS, max_size=8), st.lists(REVIEWS, max_size=10), st.randoms())
@@ -141,6 +141,7 @@ SENT = replace(FACTS, decision=Decision.AUTO_SEND)
     ("facts", "audit", "weight", "draw", "chosen"),
     [
         (FACTS, NEVER, 1.0, AuditDraw(1.0, drawn=True), False),
+        (FACTS, AuditDraw(0.1, drawn=False), 1.0, AuditDraw(0.1, drawn=False), True),
         (SENT, AuditDraw(0.02, drawn=True), 50.0, AuditDraw(0.02, drawn=True), False),
         (SENT, AuditDraw(0.02, drawn=False), 1.0, AuditDraw(0.02, drawn=False), True),
         (SENT, NEVER, 1.0, NEVER, True),

@@ -24,7 +24,7 @@ from scoring.policy.certificates import Promise
 LEVEL, DELTA = 0.05, 0.05
 
 
-def population(order, mistakes, inclusions=None, drawn=None) -> Population:
+def population(order, mistakes, inclusions=None, drawn=None, answers=None) -> Population:
     order = np.asarray(order, float)
     return Population(
         order=order,
@@ -32,6 +32,7 @@ def population(order, mistakes, inclusions=None, drawn=None) -> Population:
         inclusions=np.ones(len(order)) if inclusions is None else np.asarray(inclusions, float),
         drawn=np.ones(len(order), bool) if drawn is None else np.asarray(drawn, bool),
         mistakes=np.asarray(mistakes, float),
+        answers=np.arange(len(order)) if answers is None else np.asarray(answers),
     )
 
 
@@ -134,6 +135,24 @@ def test_unequal_weights_are_tested_by_betting():
     found = check_threshold(population(np.zeros(300), np.zeros(300), inclusions), 0, LEVEL, DELTA)
     assert found.p == betting_p(np.zeros(300), 1 / inclusions, 2.0, LEVEL)
     assert found.p > binomial_p(0, 300, LEVEL)
+
+
+@pytest.mark.parametrize(("different", "mistakes", "p"), [(30, 0, 0.95**30), (59, 0, 0.95**59)])
+def test_an_answer_that_is_given_again_and_again_counts_once(different, mistakes, p):
+    answers = np.arange(600) % different
+    found = check_threshold(population(np.zeros(600), np.zeros(600), answers=answers), 0, LEVEL, DELTA)
+    assert (found.number, found.mistakes) == (600, mistakes)
+    assert found.p == pytest.approx(p)
+
+
+def test_different_answers_of_which_one_was_rated_a_mistake_once_are_one_mistake():
+    mistakes = np.zeros(600)
+    mistakes[[0, 100]] = 1
+    answers = np.arange(600) % 100
+    found = check_threshold(population(np.zeros(600), mistakes, answers=answers), 0, LEVEL, DELTA)
+    assert found.p == binomial_p(1, 100, LEVEL)
+    many = check_threshold(population(np.zeros(600), np.arange(600) < 24, answers=answers), 0, LEVEL, DELTA)
+    assert many.p == binomial_p(24, 100, LEVEL)
 
 
 def test_the_largest_set_before_the_first_that_fails_is_taken():
