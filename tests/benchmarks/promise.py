@@ -1,6 +1,7 @@
 """Whether promises hold: on streams of known truth, on recorded answers, and while mistakes are watched.
 
-Run as ``python -m tests.benchmarks.promise worlds`` (or ``recorded``, ``watch``, ``cost``); see the README.
+Run as ``python -m tests.benchmarks.promise worlds``, or with another part: ``recorded``, ``calibration``,
+``watch``, ``cost``. See the README.
 """
 
 import argparse
@@ -215,6 +216,18 @@ def recorded_answers(options: argparse.Namespace) -> None:
             _line(f"{name} ({len(answers)})", str(ratings), *(f"{each:.1%}" for each in astuple(found)))
 
 
+def calibration(options: argparse.Namespace) -> None:
+    """Print how well fitted risks agree with recorded ratings that they have not seen."""
+    _line("answers", "inputs", "Brier", "of the score alone", "of the share of mistakes", "risk: mistakes")
+    for name, answers in recorded(Path(options.kept)):
+        found = fit_risk(risk_examples([each.drawn(number) for number, each in enumerate(answers)]))
+        assert isinstance(found, FittedRisk)
+        shown = found.calibration
+        bins = ", ".join(f"{each.risk:.2f}: {each.mistakes.value:.2f}" for each in shown.bins)
+        briers = (shown.brier, shown.brier_score_alone, shown.brier_constant)
+        _line(name, str(len(found.model.weights)), *(f"{each:.3f}" for each in briers), bins)
+
+
 def cost(_options: argparse.Namespace) -> None:
     """Print what inputs and a decision by certificates take for one answer, with many of each."""
     kind = next(kind for kind, rule in RULES_BY_KIND.items() if rule and rule.effect is RuleEffect.REVIEW)
@@ -245,7 +258,13 @@ def _line(*cells: str) -> None:
 
 def main() -> None:
     """Read the arguments and run."""
-    parts = {"worlds": worlds, "recorded": recorded_answers, "watch": watch, "cost": cost}
+    parts = {
+        "worlds": worlds,
+        "recorded": recorded_answers,
+        "calibration": calibration,
+        "watch": watch,
+        "cost": cost,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=list(parts))
     parser.add_argument("--resamples", type=int, default=1_000)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from scoring.policy.certificates import Promise
 from scoring.policy.risk import risk_inputs
 from scoring.values.exchange import Decision
 from streams.reviews.rating_records import verdict_facts
-from tests.support.commands import truthgate_here
+from tests.support.commands import clean_environment, command
 
 ROOT = Path(__file__).parents[2]
 _MEASURED = ROOT / "tests" / "unit" / "judges" / "measured"
@@ -46,7 +47,7 @@ class RecordedAnswer:
         """Return it as the n-th verdict of a stream of which everything is held and rated."""
         name = f"{number}"
         review = PersonsReview(name, name, "person", number, "none", "desk", self.rating)
-        facts = replace(self.facts, verdict_id=name, scored_at=number)
+        facts = replace(self.facts, verdict_id=name, scored_at=number, answer_key="")
         return JoinedRating(facts, (review,), AuditDraw(1.0, drawn=True))
 
 
@@ -92,9 +93,7 @@ def _verdicts(answers: Path, documents: Path, kept: Path) -> list[tuple[Verdict,
         sys.stderr.write(f"scoring {answers.name}\n")
         with TemporaryDirectory() as temporary:
             given, used = (_unpacked(each, Path(temporary)) for each in (answers, documents))
-            done = truthgate_here("score", given, "--documents", used, "--processes", "1")
-            assert done.returncode == 0, done.stderr
-        kept.write_text(done.stdout, "utf-8")
+            kept.write_text(_output("score", given, "--documents", used, "--processes", "1"), "utf-8")
     verdicts = [from_json(line, Verdict) for line in kept.read_bytes().splitlines()]
     return [(each, ratings[each.answer_id]) for each in verdicts]
 
@@ -105,10 +104,16 @@ def _opinions(answers: Path, documents: Path, replies: Path, kept: Path) -> list
         with TemporaryDirectory() as temporary:
             given, used, said = (_unpacked(each, Path(temporary)) for each in (answers, documents, replies))
             options = ("--method", "single", "--documents", used, "--replies", said)
-            done = truthgate_here("judge", "import", given, *options)
-            assert done.returncode == 0, done.stderr
-        found.write_text(done.stdout, "utf-8")
+            found.write_text(_output("judge", "import", given, *options), "utf-8")
     return [json.loads(line) for line in found.read_text("utf-8").splitlines()]
+
+
+def _output(*arguments: str | Path) -> str:
+    done = subprocess.run(
+        command(*arguments), capture_output=True, check=False, text=True, env=clean_environment()
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _unpacked(packed: Path, folder: Path) -> Path:
