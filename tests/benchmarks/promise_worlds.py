@@ -29,8 +29,13 @@ class Answers:
 
     def repeated(self, times: int) -> "Answers":
         """Return each answer so many times in a row."""
-        columns = (self.untrue, self.expected, self.judge, self.score, self.group)
-        return Answers(*(np.repeat(each, times) for each in columns))
+        return Answers(
+            np.repeat(self.untrue, times),
+            np.repeat(self.expected, times),
+            np.repeat(self.judge, times),
+            np.repeat(self.score, times),
+            np.repeat(self.group, times),
+        )
 
     def risk(self, thresholds: FittedThresholds) -> Floats:
         """Return the risks of a model that has no other inputs than these."""
