@@ -75,6 +75,15 @@ def test_evidence_has_a_mean_of_at_most_one_over_every_draw_from_a_population_ab
     assert mean <= 1 + 1e-9
 
 
+def test_evidence_is_the_mean_capital_of_three_bets():
+    shares = (0.3, 0.55, 0.8)
+    bets = [share / (2 * 0.9) for share in shares]
+    capitals = [(1 - bet * 2 * 0.9) * (1 + bet * 0.1) for bet in bets]
+    found = betting_evidence(np.array([1.0, 0.0]), np.array([2.0, 1.0]), 2.0, 0.1)
+    assert np.exp(found) == pytest.approx(sum(capitals) / 3)
+    assert betting_p(np.array([1.0, 0.0]), np.array([2.0, 1.0]), 2.0, 0.1) == 1
+
+
 @given(st.lists(st.booleans(), min_size=1, max_size=60), st.floats(0.02, 0.4), st.floats(1.05, 2))
 def test_a_higher_level_is_easier_to_show(mistakes, level, factor):
     values, weights = np.array(mistakes, float), np.ones(len(mistakes))
