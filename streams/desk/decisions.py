@@ -49,7 +49,7 @@ CREATE TABLE leases (
 ) STRICT;
 CREATE TABLE origin (
     only_row INTEGER NOT NULL PRIMARY KEY CHECK (only_row = 0),
-    cluster_id TEXT NOT NULL
+    reviews TEXT NOT NULL  -- the cluster and topic on which decisions are published
 ) STRICT;
 """
 
@@ -124,14 +124,14 @@ class DecisionStore:
         """Close the file."""
         self._connection.close()
 
-    def bind(self, cluster_id: str) -> None:
-        """Set decisions about another cluster's verdicts aside: they must not be published here."""
-        row = self._connection.execute("SELECT cluster_id FROM origin").fetchone()
-        if row and row[0] != cluster_id:
+    def bind(self, reviews: str) -> None:
+        """Set decisions for another topic or cluster aside: they must not be published on this one."""
+        row = self._connection.execute("SELECT reviews FROM origin").fetchone()
+        if row and row[0] != reviews:
             self._connection.close()
-            set_aside(self._path, "another_cluster")
+            set_aside(self._path, "another_topic")
             self._connection = open_store_file(self._path, _FORMAT)
-        self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (cluster_id,))
+        self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (reviews,))
 
     def store(self, review: Review, session: str, undo_seconds: float) -> bool:
         """Store a decision and end the lease; False if there is one about this verdict already."""

@@ -1,6 +1,7 @@
 """The desk: gives each reviewer an answer of his own, and takes decisions about it."""
 
 import asyncio
+import hashlib
 import threading
 import time
 import uuid
@@ -64,12 +65,15 @@ class Choice:
     label: str | None = None
     wrong: str = ""
     comment: str | None = None
+    #: The digest of the answer that was on the screen; empty: it is not compared.
+    seen: str = ""
 
 
 class DecisionRefusal(StrEnum):
     """Why a decision is not taken; a code of the pages."""
 
     GONE = "gone"
+    CHANGED = "changed"
     TAKEN = "taken"
     NOT_YOURS = "not_yours"
     NO_REASON = "no_reason"
@@ -213,6 +217,8 @@ class Desk:
             verdict = self._state.held(verdict_id)
             if verdict is None:
                 return DecisionRefusal.GONE
+            if choice.seen not in ("", answer_digest(verdict)):
+                return DecisionRefusal.CHANGED
             is_audited = self.is_audited(verdict)
             weight = self._state.sample.weight if is_audited else 1.0
             review = _review(verdict, session, choice, self._clock(), weight)
@@ -276,11 +282,14 @@ class Desk:
     def skip(self, verdict_id: str, session: ReviewerSession) -> None:
         """Give an answer back; the session gets it again after all others."""
         with self._lock:
+            if not self._state.is_held(verdict_id):
+                return
             skipped = self._skipped.setdefault(session.id, set())
             if len(skipped) >= _MAX_SKIPPED:
                 skipped.clear()
             skipped.add(verdict_id)
             self._decisions.release(session.id)
+        log.info("review_skipped", verdict_id=verdict_id, reviewer=session.reviewer)
 
     def pass_on(
         self, verdict_id: str, session: ReviewerSession, reason: str, receiver: str = "", *, for_lead: bool
@@ -422,10 +431,13 @@ class Desk:
         with self._lock:
             self._settle()
 
-    def restart(self, cluster_id: str, *, rebuilt: bool) -> None:
-        """Note that the topics are read from here on; if ``rebuilt``, they may lack what they had."""
+    def restart(self, reviews: str, *, rebuilt: bool) -> None:
+        """Note that the topics are read from here on; if ``rebuilt``, they may lack what they had.
+
+        ``reviews`` names cluster and topic of what is decided.
+        """
         with self._lock:
-            self._decisions.bind(cluster_id)
+            self._decisions.bind(reviews)
             if rebuilt:
                 self._decisions.publish_again()
 
@@ -475,6 +487,11 @@ class Desk:
 
     def _lease(self, verdict_id: str, session: ReviewerSession) -> bool:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)
+
+
+def answer_digest(verdict: Verdict) -> str:
+    """Return what tells whether an answer is still the one that was looked at."""
+    return hashlib.sha256(verdict.answer.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: float, weight: float) -> Review:

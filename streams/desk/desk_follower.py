@@ -53,7 +53,7 @@ class DeskFollower:
         self._desk = desk
         topics = Topics(kafka.topic_prefix)
         self._topics = desk_topics(topics, state)
-        self._sent = topics.auto_send
+        self._sent, self._reviews = topics.auto_send, topics.reviews
         self._kinds: dict[str, type[KnownAnswer | Review | Verdict]] = {
             topics.reviews: Review,
             topics.known_answers: KnownAnswer,
@@ -105,7 +105,8 @@ class DeskFollower:
             log.info("desk_state_rebuilt", reason=reason)
             self._desk.caught_up = False
             await asyncio.to_thread(self._state.reset, seen.identities)
-        self._desk.restart(seen.identities[0].cluster_id, rebuilt=reason is not None)
+        published_on = f"{seen.identities[0].cluster_id} {self._reviews}"
+        self._desk.restart(published_on, rebuilt=reason is not None)
         left = self._state.next_offsets()
         reader.read_from({at: left.get(at, begin) for at, begin in seen.beginning_offsets.items()})
         if self._desk.problem:

@@ -163,18 +163,18 @@ class DeskLogin:
             raise web.HTTPForbidden(text="You have no tenant at this desk.")
         if session and (session.reviewer, session.role, session.tenant) == (name, role, tenant):
             return session, None
-        return self._start(request, name, role, tenant)
+        return self._start(request, name, role, tenant, by_proxy=True)
 
     def _role(self, values: list[str]) -> DeskRole | None:
         return role_from((value.strip() for value in values), self._settings.roles)
 
     def _start(
-        self, request: web.Request, name: str, role: DeskRole, tenant: str = ""
+        self, request: web.Request, name: str, role: DeskRole, tenant: str = "", *, by_proxy: bool = False
     ) -> tuple[ReviewerSession, str]:
         address = self._address(request)
         self._logins.forget(address)  # many people may share it
         log.info("desk_logged_in", reviewer=name, role=role, address=address)
-        return self._sessions.start(name, role, tenant)
+        return self._sessions.start(name, role, tenant, by_proxy=by_proxy)
 
     def _is_addressed(self, request: web.Request) -> bool:
         """Return whether a request without a login names this machine: a name of others may lead here too."""

@@ -16,7 +16,7 @@ from schemas import Review, Verdict
 from streams.desk.access import may_decide
 from streams.desk.answer_view import view_answer
 from streams.desk.decisions import NONE, REJECT, SEND, SEND_EDITED, Handover
-from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
+from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import HeldFilter
 from streams.desk.page_templates import PageTemplates
@@ -61,6 +61,7 @@ _LEFT: Final = "left"
 _OVER: Final = "over"
 NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.GONE: "This answer is decided already, or its time limit has passed.",
+    DecisionRefusal.CHANGED: "This answer was published anew with another text. Look at it again.",
     DecisionRefusal.TAKEN: "Another reviewer has this answer.",
     DecisionRefusal.NOT_YOURS: "You chose for this answer, or it is for somebody else.",
     DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
@@ -137,6 +138,7 @@ class DeskPages:
             handovers=handovers,
             proposals=proposals,
             is_lead=request[SESSION].role is DeskRole.LEAD,
+            seen=answer_digest(verdict) if verdict else "",
             labels=_LABELS,
             kinds=KINDS,
             notice=NOTICES.get(notice or ""),
@@ -186,7 +188,6 @@ class DeskPages:
         verdict_id, action = _text(form, "verdict_id"), _text(form, "action")
         if action == "next":
             await asyncio.to_thread(self._desk.skip, verdict_id, request[SESSION])
-            log.info("review_skipped", verdict_id=verdict_id, reviewer=request[SESSION].reviewer)
             return self._changed(blocked="list" in form)
         if action not in _OUTCOMES:
             raise web.HTTPBadRequest(text="This form has no such action.")
@@ -198,6 +199,7 @@ class DeskPages:
             label=label if label in _LABELS.values() else None,
             wrong=_text(form, "wrong"),
             comment=_text(form, "comment").strip() or None,
+            seen=_text(form, "seen"),
         )
         refusal = await asyncio.to_thread(self._desk.decide, verdict_id, request[SESSION], choice)
         # The session still has an answer whose text is refused: it is shown again.

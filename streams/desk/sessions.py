@@ -54,15 +54,24 @@ class Sessions:
     def __init__(self, key: bytes, settings: DeskSettings, clock: Callable[[], float] = time.time) -> None:
         tokens = {role: token.get_secret_value() for role, token in settings.tokens.items()}
         oidc = settings.oidc
+        ways = (sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id, oidc.name_claim)
+        roles = (settings.role_header, oidc.role_claim, sorted(settings.roles.items()))
         tenants = (settings.tenant_header, oidc.tenant_claim, settings.tenant_key)
-        login = repr((sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id, tenants))
+        login = repr((ways, roles, tenants))
         self._key = hmac.digest(key, login.encode(), "sha256")
         self._clock = clock
         self._ended: dict[str, float] = {}
 
-    def start(self, reviewer: str, role: DeskRole, tenant: str = "") -> tuple[ReviewerSession, str]:
-        """Return a new session and its cookie."""
-        session = ReviewerSession(secrets.token_urlsafe(18), reviewer, role, tenant)
+    def start(
+        self, reviewer: str, role: DeskRole, tenant: str = "", *, by_proxy: bool = False
+    ) -> tuple[ReviewerSession, str]:
+        """Return a new session and its cookie; ``by_proxy``, the one session of this person.
+
+        Where a proxy names the person with each request, a browser without cookies would take an answer with
+        each of them, and a link from elsewhere, which comes without them, what is on the screen.
+        """
+        person = self._sign("person", repr((reviewer, role.value, tenant)))
+        session = ReviewerSession(person if by_proxy else secrets.token_urlsafe(18), reviewer, role, tenant)
         return session, self.seal("session", session.id, role, reviewer, tenant)
 
     def read(self, cookie: str) -> ReviewerSession | None:

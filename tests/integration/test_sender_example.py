@@ -275,6 +275,20 @@ async def test_what_is_not_to_be_sent_is_told_and_not_sent(senders: Senders, rec
     assert sender.complaints.count("not sent") == 4
 
 
+async def test_a_rejection_counts_though_the_clock_of_the_chatbot_is_ahead(
+    senders: Senders, receiver: Receiver
+) -> None:
+    ahead = datetime.now(UTC) + timedelta(hours=2)
+    await publish_reviews(senders.settings, reviewed(1, "reject", produced_at=ahead))
+    await publish_reviews(
+        senders.settings, reviewed(1, "send", text="Late."), reviewed(2, "send", text="So.")
+    )
+    with senders.start(MAX_AGE_SECONDS="3600") as sender:
+        await eventually(lambda: all_committed(senders.settings), "all is read")
+        assert sender.terminate() == 0
+    assert receiver.keys == ["verdict-2"]
+
+
 @pytest.mark.parametrize(("unsure", "times"), [("send", 2), ("skip", 1)])
 async def test_killed_between_sending_and_noting_it_does_as_it_is_told_and_says_so(
     senders: Senders, receiver: Receiver, unsure: str, times: int

@@ -27,7 +27,7 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 @contextmanager
 def served(handler: type[QuietHandler]) -> Iterator[str]:
-    """Serve; gives the address, such as ``http://127.0.0.1:8000``."""
+    """Serve; gives the address, with a port that was free."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from structlog.testing import capture_logs
 
 from schemas import Verdict
 from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStatus, DecisionStore
-from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession
+from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
 from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
 from streams.settings import Settings
 from tests.support.clock import Clock
@@ -81,6 +82,28 @@ def test_the_one_that_expires_first_comes_first(desks: Desks) -> None:
     assert current(desks, ALEX) == "v-1"
     assert current(desks, ReviewerSession("s-3", "Sam")) == "v-2"
     assert current(desks, ReviewerSession("s-4", "Robin")) is None
+
+
+def test_what_was_published_anew_with_another_text_is_not_decided_unseen(desks: Desks) -> None:
+    desks.hold(1)
+    seen = answer_digest(desks.desk.open("v-1", KIM))
+    newer = replace(a_verdict(1, NOW - 600), answer="Another text.")
+    desks.state.reset([])
+    desks.state.apply([DeskRecord(0, 5, newer)], {})
+    for outcome in ("send", "reject"):
+        assert desks.desk.decide("v-1", KIM, Choice(outcome, seen=seen)) is DecisionRefusal.CHANGED
+    assert desks.desk.decide("v-1", KIM, Choice("send", seen=answer_digest(newer))) is None
+    (review,) = desks.desk.take_due(at_once=True)
+    assert review.text == "Another text."
+
+
+def test_nothing_is_remembered_of_a_skipped_answer_that_is_not_there(desks: Desks) -> None:
+    desks.hold(1)
+    with capture_logs() as lines:
+        desks.desk.skip("x" * 1_000_000, KIM)
+        assert current(desks, KIM) == "v-1"
+        desks.desk.skip("v-1", KIM)
+    assert [(each["event"], each["verdict_id"]) for each in lines] == [("review_skipped", "v-1")]
 
 
 def test_an_answer_expires_once_after_the_limit_of_its_type_though_somebody_has_it(desks: Desks) -> None:
@@ -260,7 +283,7 @@ def test_counts_leave_out_what_was_decided_here(desks: Desks) -> None:
     assert desks.desk.counts().blocked == 0
 
 
-def test_decisions_about_another_cluster_are_set_aside(desks: Desks) -> None:
+def test_decisions_for_another_topic_are_set_aside(desks: Desks) -> None:
     desks.desk.restart("one", rebuilt=True)
     desks.hold(1)
     desks.desk.decide("v-1", KIM, SEND)

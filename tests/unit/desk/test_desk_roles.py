@@ -152,6 +152,24 @@ def test_other_tokens_or_another_way_to_log_in_end_all_sessions() -> None:
         assert Sessions(KEY, DeskSettings(**other)).read(cookie) is None
 
 
+def test_other_roles_end_all_sessions() -> None:
+    _, cookie = Sessions(KEY, DeskSettings(**PROXY)).start("Kim", LEAD)
+    assert Sessions(KEY, DeskSettings(**PROXY)).read(cookie)
+    for other in ({"roles": {"heads": "reviewer"}}, {"role_header": "X-Role"}):
+        assert Sessions(KEY, DeskSettings(**{**PROXY, **other})).read(cookie) is None
+
+
+async def test_whom_a_proxy_names_has_one_answer_with_and_without_a_cookie(tmp_path: Path) -> None:
+    async with serving_desk(tmp_path, held(1), held(2), **PROXY) as served:
+        for _ in range(5):
+            async with served.client() as forgetful:
+                page = await forgetful.get("/", headers={"X-User": "Kim", "X-Groups": "heads"})
+                assert "Answer 1." in page.text
+        async with served.client() as other:
+            page = await other.get("/", headers={"X-User": "Alex", "X-Groups": "heads"})
+            assert "Answer 2." in page.text
+
+
 def test_a_cookie_is_for_one_purpose() -> None:
     sessions = Sessions(KEY, DeskSettings())
     assert sessions.read(sessions.seal("login", "id", "lead", "Kim")) is None

@@ -76,14 +76,16 @@ public class Sender {
             GenericRecord fields = Records.decode(record.value());
             String id = fields.get("verdict_id").toString(), text = text(fields), before = STORE.get(id);
             long produced = (Long) fields.get("produced_at");
-            if (text == null || Math.abs(System.currentTimeMillis() - produced) > MAX_AGE) {
+            long age = System.currentTimeMillis() - produced;
+            if (text == null || age > MAX_AGE) {
                 System.err.println(place + id + ": not sent");
                 return;
             }
             if ("done".equals(before)) return; // sent, rejected or expired before: the first outcome counts
             if (before != null) System.err.println(place + id + " may have been sent before: send");
             note(id, produced + MAX_AGE, "claimed");
-            if (!text.isEmpty()) post(id, fields.get("conversation_id").toString(), text);
+            if (age < -MAX_AGE) System.err.println(place + id + ": not sent"); // a wrong clock; no later outcome counts
+            else if (!text.isEmpty()) post(id, fields.get("conversation_id").toString(), text);
             note(id, produced + MAX_AGE, "done");
         } catch (IOException | InterruptedException | IllegalArgumentException error) {
             throw new IllegalStateException(place + "cannot be sent: " + error.getMessage());

@@ -50,12 +50,14 @@ async function send({ topic, partition, message }) {
   try { [name, record] = decode(message.value); } catch (error) { end(`${place}: ${error.message}`); }
   const { verdict_id: id, conversation_id, produced_at } = record;
   const [said, counts, text] = read(name, record);
-  if (!counts || Math.abs(Date.now() - produced_at) > MAX_AGE) return console.error(`${place}: ${id} is ${said}: not sent`);
+  const age = Date.now() - Number(produced_at);
+  if (!counts || age > MAX_AGE) return console.error(`${place}: ${id} is ${said}: not sent`);
   const before = store.get(id)?.state;
   if (before === "done") return; // sent, rejected or expired before: the first outcome counts
   if (before) console.error(`${place}: ${id} may have been sent before: send`);
   note(id, Number(produced_at) + MAX_AGE, "claimed");
-  if (text) await post(id, conversation_id, text).catch((error) => end(`${place}: ${id} cannot be sent: ${error.message}`));
+  if (age < -MAX_AGE) console.error(`${place}: ${id} is ${said}: not sent`); // a wrong clock; no later outcome counts
+  else if (text) await post(id, conversation_id, text).catch((error) => end(`${place}: ${id} cannot be sent: ${error.message}`));
   note(id, Number(produced_at) + MAX_AGE, "done");
 }
 

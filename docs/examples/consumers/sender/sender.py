@@ -34,12 +34,14 @@ async def send(record, schemas, sent):
         sys.exit(f"{place}: {why}")
     verdict, answer, produced = (message[each] for each in ("verdict_id", "answer_id", "produced_at"))
     age = time.time() - produced.timestamp()
-    if not message["counts"] or abs(age) > MAX_AGE:
+    if not message["counts"] or age > MAX_AGE:
         return tell(f"{place}: {answer} is {message['said']}, of {produced}: not sent")
     state = sent.claim(verdict, until=produced.timestamp() + MAX_AGE)
     if state is State.UNSURE:
         tell(f"{place}: {answer} may have been sent before: {UNSURE}")
-    if message["answer"] and (state is State.NEW or (state is State.UNSURE and UNSURE == "send")):
+    if age < -MAX_AGE:  # the chatbot's clock is wrong: nothing is sent, and no later outcome counts
+        tell(f"{place}: {answer} is {message['said']}, of {produced}: not sent")
+    elif message["answer"] and (state is State.NEW or (state is State.UNSURE and UNSURE == "send")):
         try:
             await asyncio.to_thread(post, message)
         except NotSent as error:
