@@ -46,10 +46,11 @@ class ReviewPublishing:
             await asyncio.sleep(_POLL_SECONDS if taken else _RETRY_SECONDS)
 
     async def publish_due(self, *, at_once: bool = False) -> bool:
-        """Publish what is due, or ``at_once`` all; False if Kafka did not take it."""
+        """Publish what is due, or ``at_once`` all; False if Kafka did not take all of it."""
+        accepted = True
         for review in await asyncio.to_thread(self._desk.take_due, at_once=at_once):
             try:
-                await self._publish(review)
+                accepted &= await self._publish(review)
             except InfrastructureFailure as failure:
                 if not self._failed:
                     log.warning("reviews_not_published", reason=str(failure))
@@ -57,9 +58,9 @@ class ReviewPublishing:
                 return False
             self._failed = False
             self._desk.changes.notify()
-        return True
+        return accepted
 
-    async def _publish(self, review: Review) -> None:
+    async def _publish(self, review: Review) -> bool:
         key, value = review.conversation_id.encode(), self._codec.encode(review)
         headers = published_headers(
             review.review_id, review, subject=review.verdict_id, time=review.reviewed_at, source="desk"
@@ -69,7 +70,7 @@ class ReviewPublishing:
         except BadAnswer as error:
             await asyncio.to_thread(self._desk.withdraw, review.review_id)
             log.warning("review_refused", review_id=review.review_id, error_type=error.error_class)
-            return
+            return False
         await asyncio.to_thread(self._desk.acknowledge, review.review_id)
         self._count(review)
         log.info(
@@ -80,3 +81,4 @@ class ReviewPublishing:
             partition=place.partition,
             offset=place.offset,
         )
+        return True

@@ -125,6 +125,39 @@ async def test_a_key_pressed_twice_decides_nothing_about_the_answer_that_comes_n
     assert [(each.verdict_id, each.outcome) for each in await reviews(settings)] == [("v-1", "reject")]
 
 
+async def test_what_was_entered_outlives_a_reload_and_an_undo(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    await publish(settings, [held(1)])
+    with DeskProcess(settings, tmp_path, undo_seconds=300) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as watched:
+            page = watched.page
+
+            async def shows_what_was_entered() -> None:
+                await shows_answer(page, "Answer 1.")
+                await expect(page.locator("[name=text]")).to_have_value("Corrected.")
+                await expect(page.get_by_role("radio", name="2")).to_be_checked()
+                await expect(page.locator("[name=comment]")).to_have_value("It was wrong.")
+
+            await page.keyboard.type("Kim")
+            await page.keyboard.press("Enter")
+            await shows_answer(page, "Answer 1.")
+            await page.keyboard.press("2")
+            await page.locator("[name=comment]").fill("It was wrong.")
+            await page.locator("[name=text]").fill("Corrected.")
+            await page.reload()
+            await shows_what_was_entered()
+            await page.locator("[name=text]").press("Control+Enter")
+            await expect(page.locator(".empty")).to_be_visible()
+            await page.keyboard.press("u")
+            await shows_what_was_entered()
+            await page.get_by_role("button", name="Log out").click()
+            await expect(page.locator("[name=name]")).to_be_visible()
+            assert await page.evaluate("sessionStorage.length") == 0
+            assert watched.complaints == []
+
+
 async def test_an_answer_is_passed_on_by_keyboard_to_another_reviewer_who_sees_why(
     topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
 ) -> None:

@@ -8,9 +8,23 @@ let lastMark = -1;
 const MOMENT_MS = 300;
 setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
 
+// What was entered for an answer outlives a reload, a refusal and an undo; it is gone with the tab, or the logout.
+const form = document.querySelector("form[action='/decide']");
+const draft = form && `draft ${form.elements.verdict_id.value} ${form.elements.seen.value}`;
+function keepDraft() {
+  const entered = ["text", "rating", "label", "wrong", "comment"].filter((name) => form.elements[name]);
+  sessionStorage.setItem(draft, JSON.stringify(entered.map((name) => [name, form.elements[name].value])));
+}
+if (form) {
+  for (const [name, value] of JSON.parse(sessionStorage.getItem(draft) ?? "[]")) form.elements[name].value = value;
+  form.addEventListener("input", keepDraft);
+}
+
 function mark(kind) {
   const words = chosen.toString().trim().replace(/\s+/g, " ");
-  if (words && byId("words").contains(chosen.anchorNode)) byId("wrong").value += `${kind}: ${words}\n`;
+  if (!words || !byId("words").contains(chosen.anchorNode)) return;
+  byId("wrong").value += `${kind}: ${words}\n`;
+  keepDraft();
 }
 function beginMarking() {
   if (byId("words").contains(chosen.anchorNode)) return;
@@ -71,6 +85,7 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("submit", (event) => {
   if (left) event.preventDefault(); // one decision is enough
+  if (event.target.getAttribute("action") === "/logout") sessionStorage.clear();
   left = true;
 });
 window.addEventListener("pageshow", () => { left = false; });
