@@ -39,7 +39,7 @@ _KEPT: Final = frozenset({"Allow", "Retry-After"})
 #: So long a person may take at the issuer.
 _LOGIN_SECONDS: Final = 600
 _WRONG_TOKEN_SECONDS: Final = 1.0
-_DECISIONS: Final = frozenset({"POST /decide", "POST /pass", "POST /undo"})
+_DECISIONS: Final = frozenset({"POST /decide", "POST /pass"})
 _LOGINS: Final = frozenset({"POST /login", "GET /oidc/login", "GET /oidc/callback"})
 
 

@@ -183,7 +183,7 @@ async def _open_publishing(
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
-                await publishing.publish_due(at_once=True)
+                await publishing.publish_all()
 
 
 @asynccontextmanager

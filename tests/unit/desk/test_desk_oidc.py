@@ -26,7 +26,7 @@ async def issuer() -> AsyncIterator[OidcIssuer]:
 @pytest.fixture
 async def served(issuer: OidcIssuer, tmp_path: Path) -> AsyncIterator[ServedDesk]:
     oidc = {"issuer": issuer.url, "client_id": CLIENT, "client_secret": SECRET, "role_claim": "realm.roles"}
-    values = {"oidc": {**oidc, "timeout_seconds": 0.5}, "roles": {"desk-lead": "lead", "audit": "auditor"}}
+    values = {"oidc": {**oidc, "timeout_seconds": 3}, "roles": {"desk-lead": "lead", "audit": "auditor"}}
     async with serving_desk(
         tmp_path, public_url="{address}", login_attempts_per_minute=100, **values
     ) as desk:

@@ -56,8 +56,9 @@ async def test_decisions_are_limited_for_each_reviewer(tmp_path: Path) -> None:
         async with served.client() as kim, served.client(DeskRole.REVIEWER) as alex:
             kim.cookies.set("truthgate_desk", cookie)
             assert [(await kim.post("/decide", data=data)).status_code for _ in range(2)] == [303, 303]
-            refused = await kim.post("/undo", data=data)
+            refused = await kim.post("/pass", data=data)
             assert refused.status_code == 429
+            assert (await kim.post("/undo", data=data)).status_code == 303  # a wrong decision must not go out
             assert 0 < int(refused.headers["retry-after"]) <= 30
             assert (await kim.get("/")).status_code == 200
             assert (await alex.post("/decide", data=data)).status_code == 403  # Kim's form
