@@ -1,5 +1,6 @@
 """Decisions until Kafka has them, leases of answers and who passed them on, in a local SQLite file."""
 
+import hashlib
 import json
 import sqlite3
 import time
@@ -9,9 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from schemas import Review, to_json
 from schemas.validation import from_json
-from streams.storage.store_file import StoreFormat, open_store_file, set_aside, transaction
+from streams.storage.store_file import StoreFormat, move_store_file, open_store_file, transaction
+
+log = structlog.get_logger(__name__)
 
 SEND: Final = "send"
 SEND_EDITED: Final = "send_edited"
@@ -125,13 +130,22 @@ class DecisionStore:
         self._connection.close()
 
     def bind(self, reviews: str) -> None:
-        """Set decisions for another topic or cluster aside: they must not be published on this one."""
+        """Set decisions for another topic or cluster aside, and take up those for this one if they were.
+
+        They must not be published on another one.
+        """
         row = self._connection.execute("SELECT reviews FROM origin").fetchone()
         if row and row[0] != reviews:
             self._connection.close()
-            set_aside(self._path, "another_topic")
+            move_store_file(self._path, self._aside(row[0]))
+            log.warning("store_set_aside", path=str(self._path), reason="another_topic")
+            move_store_file(self._aside(reviews), self._path)
             self._connection = open_store_file(self._path, _FORMAT)
         self._connection.execute("INSERT OR REPLACE INTO origin VALUES (0, ?)", (reviews,))
+
+    def _aside(self, reviews: str) -> Path:
+        """Return the file of decisions for a topic while the desk publishes on another one."""
+        return self._path.with_stem(f"{self._path.stem}-{hashlib.sha256(reviews.encode()).hexdigest()[:16]}")
 
     def store(self, review: Review, session: str, undo_seconds: float) -> bool:
         """Store a decision and end the lease; False if there is one about this verdict already."""

@@ -93,11 +93,16 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 def set_aside(path: Path, reason: str) -> None:
     """Rename a file with its journals: somebody may still need it, or it is another application's."""
+    move_store_file(path, path.with_stem(f"{path.stem}.set-aside"))
+    log.warning("store_set_aside", path=str(path), reason=reason)
+
+
+def move_store_file(path: Path, to: Path) -> None:
+    """Rename a file that nobody has open, with its journals."""
     for suffix in ("", *_JOURNALS):
         file = path.with_name(f"{path.name}{suffix}")
         if file.exists():
-            file.replace(path.with_name(f"{path.stem}.set-aside{path.suffix}{suffix}"))
-    log.warning("store_set_aside", path=str(path), reason=reason)
+            file.replace(to.with_name(f"{to.name}{suffix}"))
 
 
 def not_usable(

@@ -283,14 +283,17 @@ def test_counts_leave_out_what_was_decided_here(desks: Desks) -> None:
     assert desks.desk.counts().blocked == 0
 
 
-def test_decisions_for_another_topic_are_set_aside(desks: Desks) -> None:
+def test_decisions_for_another_topic_are_set_aside_until_the_desk_is_back_at_it(desks: Desks) -> None:
     desks.desk.restart("one", rebuilt=True)
     desks.hold(1)
     desks.desk.decide("v-1", KIM, SEND)
     desks.desk.restart("one", rebuilt=False)
     assert len(desks.desk.decisions_of(KIM)) == 1
-    desks.desk.restart("other", rebuilt=True)
-    assert desks.desk.take_due(at_once=True) == []
+    for other in ("other", "third"):
+        desks.desk.restart(other, rebuilt=True)
+        assert desks.desk.take_due(at_once=True) == []
+    desks.desk.restart("one", rebuilt=True)
+    assert [each.verdict_id for each in desks.desk.take_due(at_once=True)] == ["v-1"]
 
 
 def test_a_repeat_is_published_after_a_rebuild(desks: Desks) -> None:
