@@ -157,7 +157,7 @@ class _ReviewLine:
     review_id: Identifier | None = None
 
     def __post_init__(self) -> None:
-        if self.outcome in SENDING_OUTCOMES and not self.text:
+        if self.outcome in SENDING_OUTCOMES and not (self.text or "").strip():
             raise ValueError(f"text: is what is sent, and {self.outcome} needs it")
 
     def to_review(self, _number: int, clock: Clock) -> Review:

@@ -217,12 +217,13 @@ def test_equal_reviews_without_an_id_have_equal_ones_at_any_time(path: Path) -> 
 
 
 def test_what_is_sent_must_be_there_and_codes_must_be_known(path: Path) -> None:
-    bad = [{"outcome": "send"}, {"outcome": "sent", "text": "x"}, {"label": "true"}, {"rating": "4"}]
+    empty = [{"outcome": "send"}, {"outcome": "send", "text": " \n"}]
+    bad = [*empty, {"outcome": "sent", "text": "x"}, {"label": "true"}, {"rating": "4"}]
     path.write_text("".join(json.dumps(SHORT | each) + "\n" for each in bad))
     reasons = [each.reason for each in reviews(path) if isinstance(each, BadLine)]
-    assert len(reasons) == 4
-    assert "send needs it" in reasons[0]
-    assert [each.partition(":")[0] for each in reasons[1:]] == ["outcome", "label", "rating"]
+    assert len(reasons) == len(bad)
+    assert all("send needs it" in each for each in reasons[:2])
+    assert [each.partition(":")[0] for each in reasons[2:]] == ["outcome", "label", "rating"]
 
 
 def test_reviews_in_csv_are_those_of_its_cells(tmp_path: Path) -> None:
