@@ -1,6 +1,7 @@
 """The review desk in a real browser, by keyboard alone."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -123,6 +124,29 @@ async def test_a_key_pressed_twice_decides_nothing_about_the_answer_that_comes_n
             await page.keyboard.press("r")
             await expect(page.locator(".empty")).to_be_visible()
     assert [(each.verdict_id, each.outcome) for each in await reviews(settings)] == [("v-1", "reject")]
+
+
+async def test_who_writes_for_long_keeps_the_answer(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    await publish(settings, [held(1)])
+    with DeskProcess(settings, tmp_path, lease_seconds=10) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as kim, opened(browser, desk.address) as alex:
+            await kim.page.clock.install(time=0)
+            await kim.page.clock.pause_at(1_000)
+            for each, name in ((kim, "Kim"), (alex, "Alex")):
+                await each.page.keyboard.type(name)
+                await each.page.keyboard.press("Enter")
+                await expect(each.page.locator(".answer" if each is kim else ".empty")).to_be_visible()
+            began = time.monotonic()
+            while time.monotonic() - began < 12:  # longer than the lease
+                await kim.page.clock.run_for(31_000)
+                async with kim.page.expect_response("**/?answer=v-1"):
+                    await kim.page.locator("[name=text]").press("x")
+                await alex.page.reload()
+                await expect(alex.page.locator(".empty")).to_be_visible()
+            assert kim.complaints == alex.complaints == []
 
 
 async def test_what_was_entered_outlives_a_reload_and_an_undo(

@@ -15,9 +15,18 @@ function keepDraft() {
   const entered = ["text", "rating", "label", "wrong", "comment"].filter((name) => form.elements[name]);
   sessionStorage.setItem(draft, JSON.stringify(entered.map((name) => [name, form.elements[name].value])));
 }
+// Who still writes keeps the answer: to open it again renews the lease.
+const RENEWAL_MS = 30_000;
+let renewed = Date.now();
+function keepAnswer() {
+  if (Date.now() - renewed < RENEWAL_MS) return;
+  renewed = Date.now();
+  fetch(`/?answer=${encodeURIComponent(form.elements.verdict_id.value)}`).catch(() => {}); // the page tells of an outage
+}
 if (form) {
   for (const [name, value] of JSON.parse(sessionStorage.getItem(draft) ?? "[]")) form.elements[name].value = value;
   form.addEventListener("input", keepDraft);
+  form.addEventListener("input", keepAnswer);
 }
 
 function mark(kind) {
