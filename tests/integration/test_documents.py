@@ -450,9 +450,9 @@ async def test_partitions_that_are_added_are_followed(publish, following, settin
     await publish([outgoing("a", "text")])
     async with following(check_interval=0.2) as follower:
         async with open_admin(settings.kafka) as admin:
-            await admin.create_partitions({topics.documents: NewPartitions(total_count=5)})
-        await eventually(lambda: _publishes_to(publish, 4), "the new partition takes records")
-        assert await text_of(follower, "in-4") == "added"
+            await admin.create_partitions({topics.documents: NewPartitions(total_count=8)})
+        await eventually(lambda: _publishes_to(publish, 7), "the new partition takes records")
+        assert await text_of(follower, "in-7") == "added"
         assert follower.records_read == 2
 
 
