@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from scoring.values.exchange import Decision
+from scoring.values.exchange import MAX_UNTRUE_RATING, MIN_TRUE_RATING, Decision
 from scoring.values.opinion import Label
 
-_TRUE_RATING, _UNTRUE_RATING = 4, 2
 #: Reviews of these sources repeat what a person said of another answer.
 _NOT_BY_A_PERSON: Final = frozenset({"known_answer"})
 
@@ -90,9 +89,9 @@ _BY_OUTCOME: Final = {"send": Truth.TRUE, "send_edited": Truth.DOUBTFUL, "reject
 def _by_rating(rating: int | None) -> Truth | None:
     if rating is None:
         return None
-    if rating >= _TRUE_RATING:
+    if rating >= MIN_TRUE_RATING:
         return Truth.TRUE
-    return Truth.UNTRUE if rating <= _UNTRUE_RATING else Truth.DOUBTFUL
+    return Truth.UNTRUE if rating <= MAX_UNTRUE_RATING else Truth.DOUBTFUL
 
 
 class AuditDraw(NamedTuple):

@@ -8,13 +8,11 @@ from typing import Final, Protocol
 
 from scoring.scorer.profile import rules_of_profile
 from scoring.scorer.score import rules_for_kinds
-from scoring.values.exchange import MAX_SCORE, MIN_SCORE
+from scoring.values.exchange import MAX_SCORE, MIN_SCORE, MIN_TRUE_RATING
 from scoring.values.opinion import Label
 from scoring.values.rules import Rule, RuleEffect
 
 _MIDDLE, _HALF_RANGE = (MIN_SCORE + MAX_SCORE) / 2, (MAX_SCORE - MIN_SCORE) / 2
-# Below it an opinion that is TRUE has a reservation, as in the thresholds of opinions.
-_MIN_TRUE_SCORE = 4.0
 # The logarithm is of this many characters: an answer of such a length has the input 0.
 _USUAL_LENGTH = 256
 
@@ -133,7 +131,7 @@ def _judge(opinion: StatedOpinion) -> float:
     """Return the confidence that an answer is untrue, in [-1, 1]: negative if the judge finds it true."""
     if opinion.label == Label.FALSE:
         return opinion.confidence
-    has_reservation = opinion.shortened or opinion.mistakes or (opinion.score or MIN_SCORE) < _MIN_TRUE_SCORE
+    has_reservation = opinion.shortened or opinion.mistakes or (opinion.score or MIN_SCORE) < MIN_TRUE_RATING
     return -opinion.confidence if opinion.label == Label.TRUE and not has_reservation else 0.0
 
 

@@ -5,13 +5,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from scoring.values.exchange import MAX_SCORE, MIN_SCORE, Decision, MessageType, RefusalKind
+from scoring.values.exchange import (
+    MAX_SCORE,
+    MAX_UNTRUE_RATING,
+    MIN_SCORE,
+    MIN_TRUE_RATING,
+    Decision,
+    MessageType,
+    RefusalKind,
+)
 from scoring.values.opinion import Label, Opinion
 from scoring.values.rules import Reason
 
 _LANGUAGE = re.compile("[a-z]{2}")
-# On the judges' scale 4 is "true, with a harmless detail", and 2 "mostly untrue".
-_MIN_TRUE_SCORE, _MAX_UNTRUE_SCORE = 4.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,13 @@ class Thresholds:
         if not self._is_confident(last):
             return Reason.JUDGE_UNSURE
         score, has_mistakes = last.score, last.wrong or last.mistakes
-        is_flawless = score is not None and score >= _MIN_TRUE_SCORE and not has_mistakes
+        is_flawless = score is not None and score >= MIN_TRUE_RATING and not has_mistakes
         if last.label is Label.NOT_GIVEN:
             declines = is_flawless and refusal is not RefusalKind.NONE
             return Reason.JUDGED_DECLINED if declines else Reason.JUDGED_NOT_GIVEN
         if last.label is Label.TRUE and is_flawless:
             return Reason.JUDGED_TRUE
-        if last.label is Label.FALSE and score is not None and score <= _MAX_UNTRUE_SCORE:
+        if last.label is Label.FALSE and score is not None and score <= MAX_UNTRUE_RATING:
             return Reason.JUDGED_UNTRUE
         return Reason.JUDGED_PARTLY_UNTRUE
 

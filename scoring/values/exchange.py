@@ -6,6 +6,9 @@ from enum import StrEnum
 
 #: The ends of the scale of scores and ratings.
 MIN_SCORE, MAX_SCORE = 1.0, 5.0
+#: A person's rating or a judge's score says from here that an answer is true (4: with a harmless detail), and
+#: up to there that it is untrue (2: mostly).
+MIN_TRUE_RATING, MAX_UNTRUE_RATING = 4, 2
 
 
 class MessageType(StrEnum):

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from schemas import KnownAnswer, Review, Verdict
+from scoring.values.exchange import MAX_UNTRUE_RATING, MIN_TRUE_RATING
 from streams.known_answers.known_state import KnownAnswerState
 from streams.rates.verdict_counts import to_epoch_ms
 
@@ -49,9 +50,6 @@ SELECT key, state, verdict_id, reviewers, at FROM known_answers
 WHERE key = ? OR key IN (SELECT key FROM answer_keys WHERE verdict_id = ?) ORDER BY at DESC LIMIT ?
 """
 _MAX_REVIEWS: Final = 20
-#: A rating of at most, or at least, so much says that an answer is untrue, or true.
-MAX_UNTRUE_RATING: Final = 2
-MIN_TRUE_RATING: Final = 4
 
 
 class PersonsJudgement(StrEnum):

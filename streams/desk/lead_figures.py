@@ -9,8 +9,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scoring.values.exchange import MAX_UNTRUE_RATING, MIN_TRUE_RATING
 from streams.desk.decisions import EXPIRED, REJECT, SEND, SEND_EDITED
-from streams.desk.judgements import MAX_UNTRUE_RATING, MIN_TRUE_RATING
 from streams.rates import wilson_interval
 from streams.rates.windows import Z_95
 

@@ -93,12 +93,12 @@ def as_infrastructure_failure(failure: BaseException) -> InfrastructureFailure:
 
 
 def failed_start(failure: Exception, settings: LogSettings) -> InfrastructureFailure:
-    """Return a failure with its reason and exit code, for a line of the log.
+    """Return a failure with its reason and exit code, for a line of the log; a full disk is one, for example.
 
     Raises InvalidSettings or ServiceUnreachable instead if a person reads the log: the command reports these.
     """
-    if isinstance(failure, InfrastructureFailure):
-        return failure
+    if not isinstance(failure, InvalidSettings | ServiceUnreachable | RegistryUnreachable):
+        return as_infrastructure_failure(failure)
     if not writes_json(settings):
         raise ServiceUnreachable(str(failure)) if isinstance(failure, RegistryUnreachable) else failure
     if isinstance(failure, InvalidSettings):

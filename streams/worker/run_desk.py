@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from schemas import Codec, RegistryUnreachable, Review
+from schemas import Codec, Review
 from streams.delivery.publisher import Publisher
 from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
@@ -25,7 +25,7 @@ from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, stored_key
-from streams.kafka.kafka_clients import ServiceUnreachable, open_producer
+from streams.kafka.kafka_clients import open_producer
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, message_limits, refuse_wrong_topics
 from streams.observability.failures import InfrastructureFailure
@@ -36,7 +36,6 @@ from streams.settings import InvalidSettings, Settings
 from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve
 from streams.worker.process_lifetime import (
-    as_infrastructure_failure,
     end_process,
     failed_start,
     failure_callback,
@@ -65,14 +64,10 @@ def run_desk(settings: Settings) -> int:
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings))
-    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
         failed = failed_start(failure, settings.log)
         log.critical("desk_failed", reason=str(failed), exit_code=failed.exit_code)
         return failed.exit_code
-    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
-        ended = as_infrastructure_failure(failure)
-        log.critical("desk_failed", reason=str(ended), exit_code=ended.exit_code)
-        return ended.exit_code
     return 0
 
 

@@ -11,8 +11,7 @@ from functools import partial
 
 import structlog
 
-from schemas import KnowledgeDocument, RegistryUnreachable
-from streams.kafka.kafka_clients import ServiceUnreachable
+from schemas import KnowledgeDocument
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, check_topics, refuse_wrong_topics
 from streams.observability.failures import InfrastructureFailure
@@ -32,7 +31,6 @@ from streams.web import create_web_app, page_url, serve
 from streams.web.verdict_endpoint import MAX_IN_FLIGHT, VerdictEndpoint
 from streams.worker import worker_components
 from streams.worker.process_lifetime import (
-    as_infrastructure_failure,
     end_process,
     failed_start,
     send_heartbeats,
@@ -64,14 +62,10 @@ def run_server(settings: Settings, documents: Sequence[KnowledgeDocument]) -> in
     configure_logging(settings.log)
     try:
         asyncio.run(_run(settings, documents))
-    except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
+    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
         failed = failed_start(failure, settings.log)
         log.critical("server_failed", reason=str(failed), exit_code=failed.exit_code)
         return failed.exit_code
-    except Exception as failure:  # noqa: BLE001 - one line says how it ended, such as by a full disk
-        ended = as_infrastructure_failure(failure)
-        log.critical("server_failed", reason=str(ended), exit_code=ended.exit_code)
-        return ended.exit_code
     return 0
 
 
