@@ -96,7 +96,7 @@ class Prometheus:
 
     def _ask(self, question: str, parameters: dict[str, Any]) -> Any:
         url = f"http://{LOOPBACK}:{self._port}/api/v1/{question}"
-        response = httpx2.get(url, params=parameters, timeout=10, trust_env=False)
+        response = httpx2.get(url, params=parameters, timeout=10, trust_env=False, verify=False)
         return response.raise_for_status().json()["data"]
 
     def _write_configuration(self) -> None:
@@ -129,8 +129,7 @@ class Prometheus:
             return False
         self._port = int(told[1])
         try:
-            return httpx2.get(
-                f"http://{LOOPBACK}:{self._port}/-/ready", timeout=2, trust_env=False
-            ).is_success
+            url = f"http://{LOOPBACK}:{self._port}/-/ready"
+            return httpx2.get(url, timeout=2, trust_env=False, verify=False).is_success
         except httpx2.TransportError:
             return False
