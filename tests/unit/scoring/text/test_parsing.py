@@ -1,4 +1,5 @@
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,3 +144,11 @@ def test_words_that_were_seen_are_not_kept():
 def test_a_separable_verb_has_one_lemma_wherever_its_particle_stands():
     for text in ("Vul het bedrag in.", "Het bedrag wordt ingevuld."):
         assert "invullen" in parse(text, "nl").lemma
+
+
+def test_the_shipped_pipeline_has_the_tokenizer_of_its_files_though_it_is_loaded_without_spacys_rules():
+    loaded = default_parser().load("nl")
+    whole = spacy.load(loaded.path, exclude=["parser", "tok2vec", "morphologizer", "lemmatizer"])
+    tokenizers = [each.tokenizer.to_bytes(exclude=["vocab"]) for each in (loaded, whole)]
+    assert tokenizers[0] == tokenizers[1]
+    assert len(loaded.tokenizer.rules) > 1_000
