@@ -45,8 +45,9 @@ lint: install ## style, types and the directions of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-unit: install ## the tests that need no broker
-	$(BIN)/python -m pytest tests/unit $(PARALLEL)
+UNIT ?= tests/unit
+unit: install ## the tests that need no broker, or those of UNIT="path ..."
+	$(BIN)/python -m pytest $(UNIT) $(PARALLEL)
 
 SBOM ?= dist/truthgate.cdx.json
 
