@@ -16,3 +16,4 @@ with ThreadPoolExecutor(1) as _thread:
 
 # The garbage collector would write to the objects that it visits, which would end the sharing of their pages.
 gc.freeze()
+gc.enable()

@@ -8,9 +8,11 @@ from scoring.lexicon import load_shipped
 from scoring.text.parsing import PipelineError, default_parser
 from scoring.text.parsing.parse_cache import pipeline_fingerprint
 
+gc.disable()
 for _language in load_shipped():
     # The settings may name another pipeline; if not, the scorer reports the error.
     with suppress(PipelineError, OSError):
         pipeline_fingerprint(default_parser().load(_language))  # cached for every scorer
 
 gc.freeze()
+gc.enable()
