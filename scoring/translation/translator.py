@@ -183,11 +183,12 @@ class ExchangeTranslator:
 
 async def _gather(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Run coroutines concurrently; the first failure cancels the others and is raised."""
+    # Not a task group: one that fails can leave a request to cancel with the task that waits for it, and to
+    # Python 3.11.2 the next timeout of that task, whoever set it, is then a cancellation.
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(coroutine) for coroutine in coroutines]
-    except BaseExceptionGroup as failures:
-        first = failures.exceptions[0]
-    else:
-        return [task.result() for task in tasks]
-    raise first
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -266,6 +266,20 @@ async def test_failing_calls_are_retried_and_then_open_the_breaker(
     assert await translator.translate(ONE, "nl", 10)
 
 
+async def test_after_a_failure_a_timeout_of_the_same_task_is_a_timeout(
+    patient: TranslatorOptions, server: LibreTranslate, make: Make
+) -> None:
+    server.behave(status=500)
+    with pytest.raises(TranslationFailed):
+        await make(patient).translate(ONE, "nl", 10)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await asyncio.sleep(1)
+    task = asyncio.current_task()
+    assert task
+    assert task.cancelling() == 0
+
+
 async def test_a_failed_call_is_retried(
     translator: ExchangeTranslator, server: LibreTranslate, watching: Watching
 ) -> None:
