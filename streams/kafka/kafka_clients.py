@@ -198,7 +198,7 @@ async def _running_client(
 ) -> AsyncIterator[None]:
     known = _cancellations()
     try:
-        await _await_within(settings, settings.connect_timeout_seconds, start())
+        await _start_client(settings, start())
         yield
     finally:
         # An unreachable cluster must not delay the exit: everything that matters has been awaited.
@@ -206,6 +206,18 @@ async def _running_client(
             async with asyncio.timeout(2 * _CLOSE_SECONDS):
                 await stop()
         raise_if_cancelled(known)
+
+
+async def _start_client(settings: KafkaSettings, start: Awaitable[None]) -> None:
+    starting = asyncio.ensure_future(start)
+    try:
+        await _await_within(settings, settings.connect_timeout_seconds, asyncio.shield(starting))
+    except asyncio.CancelledError:
+        # A start that is cancelled leaves a connection open that nobody closes.
+        await asyncio.wait([starting], timeout=_CLOSE_SECONDS)
+        raise
+    finally:
+        starting.cancel()
 
 
 async def _stop_producer(producer: AIOKafkaProducer) -> None:

@@ -1,8 +1,11 @@
 """Clients reach a real cluster with the settings, and say in one line and in time when they cannot."""
 
+import asyncio
+import gc
 import logging
 import socket
 import time
+import warnings
 
 import pytest
 
@@ -63,3 +66,20 @@ async def test_a_consumer_of_a_group_opens_without_waiting_for_its_partitions(se
         record = await consumer.getone()
         await consumer.commit()
     assert record.value == b"a record"
+
+
+@pytest.mark.parametrize("opened", [open_admin, open_consumer, open_producer])
+async def test_a_start_that_is_cancelled_at_any_moment_leaves_no_connection_open(settings, opened):
+    async def use() -> None:
+        async with opened(settings.kafka):
+            await asyncio.Event().wait()
+
+    gc.collect()
+    with warnings.catch_warnings(record=True, action="always") as unclosed:
+        for millisecond in range(60):
+            using = asyncio.create_task(use())
+            await asyncio.wait([using], timeout=millisecond / 2_000)  # the moment itself, not a wait
+            using.cancel()
+            await asyncio.wait([using])
+        gc.collect()
+    assert not [str(warning.message) for warning in unclosed]
