@@ -113,12 +113,18 @@ class IndexRetriever:
         Raises:
             RetrievalUnavailable: ``index_incomplete``, ``index_failed`` or ``timeout``.
         """
-        if self._updater and not self._updater.is_ready:
+        if not (updater := self._updater):
+            return await self._search(question, language, seconds)
+        index = updater.index
+        if not updater.is_ready:
             raise RetrievalUnavailable("index_incomplete")
         found = RetrievalResult((), is_sufficient=False)
-        if not (self._updater and self._updater.is_empty):
+        if not updater.is_empty:
             found = await self._search(question, language, seconds)
-        return replace(found, is_outdated=self._updater.is_outdated) if self._updater else found
+            # Built anew meanwhile: what was searched may have been empty.
+            if updater.index is not index or not updater.is_ready:
+                raise RetrievalUnavailable("index_incomplete")
+        return replace(found, is_outdated=updater.is_outdated)
 
     async def _search(self, question: str, language: str | None, seconds: float) -> RetrievalResult:
         try:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import shutil
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -13,8 +14,8 @@ from streams.documents.versions import DocumentChange
 from streams.search import index_updates
 from streams.search.index import PassageIndex
 from streams.search.index_updates import IndexUpdater, index_path
-from streams.search.service import Retrieval
-from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalUnavailable
+from streams.search.service import IndexRetriever, Retrieval
+from streams.search.types import EmbeddingFailed, IndexFailed, RetrievalResult, RetrievalUnavailable
 from streams.settings import InvalidSettings
 from tests.support.local_retrieval import INVOICE, LEAVE, NOW, LocalEmbedding, Service, put
 
@@ -246,6 +247,21 @@ async def test_what_is_found_in_an_index_that_misses_a_document_says_so(service,
         service.embedding.failing = None
         await until(lambda: not retrieval.index_updater.is_outdated)
         assert not (await retrieval.retriever.retrieve("declaratie", "nl", 20)).is_outdated
+
+
+async def test_a_search_during_which_the_index_is_built_anew_has_found_nothing(service):
+    async with completed(service) as retrieval:
+        updater = retrieval.index_updater
+        before = updater.index
+
+        def search(_question: str, _language: str | None) -> RetrievalResult:
+            shutil.rmtree(index_path(service.settings))
+            while updater.index is before:
+                time.sleep(0.01)
+            return RetrievalResult((), is_sufficient=False)
+
+        with pytest.raises(RetrievalUnavailable, match="index_incomplete"):
+            await IndexRetriever(lambda: search, updater).retrieve("factuur", "nl", 20)
 
 
 async def test_a_document_without_text_is_no_context_however_much_its_title_is_like_the_question(
