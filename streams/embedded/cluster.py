@@ -136,7 +136,9 @@ class EmbeddedKafka:
         """Wait until every partition has all its replicas in sync, so that the next broker may stop."""
         deadline = self._deadline()
         for broker in filter(lambda broker: broker.running, self.brokers):
-            broker.wait_for(lambda view: view.under_replicated == 0, deadline)
+            broker.wait_for(
+                lambda view: len(view.live) == self._count and view.under_replicated == 0, deadline
+            )
 
     def __enter__(self) -> Self:
         return self.start()

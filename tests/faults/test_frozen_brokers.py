@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from schemas import Codec
 from streams.cli.command_output import ExitCode
 from streams.embedded import EmbeddedKafka
+from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.topics import Topics, create_topics
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.settings import Settings
@@ -38,7 +40,15 @@ _SLACK_SECONDS = 5.0
 async def settings(kafka: EmbeddedKafka, tmp_path: Path) -> Settings:
     """Give settings of one quick worker with limits as shipped; the topics exist."""
     settings = isolated_settings(kafka.bootstrap_servers, tmp_path, unique_prefix())
-    await create_topics(settings)
+
+    async def created() -> bool:
+        # A broker that was frozen leaves its cluster for a moment once it notices, and has no leader then.
+        with suppress(ServiceUnreachable):
+            await create_topics(settings)
+            return True
+        return False
+
+    await eventually(created, "the topics are created")
     return changed(
         settings,
         kafka={"group_instance_id": "only"},
