@@ -133,6 +133,8 @@ def wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> 
 
 def _is_ready(port: int) -> bool:
     try:
-        return httpx2.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).is_success
+        return httpx2.get(
+            f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False, verify=False
+        ).is_success
     except httpx2.TransportError:
         return False
