@@ -84,7 +84,7 @@ def was_retrieved(verdict: Verdict) -> bool:
 
 
 def assert_retrieved_or_reviewed(verdicts: Iterable[Verdict]) -> None:
-    """Each rests on what was found, or says why on nothing, and is neither sent nor blocked then."""
+    """Each rests on what was found, or says that nothing could be, and is neither sent nor blocked then."""
     for verdict in verdicts:
         if not was_retrieved(verdict):
             assert verdict.degraded[0] == "retrieval_unavailable", verdict.degraded
