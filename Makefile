@@ -123,4 +123,4 @@ requirements: install ## pin the newest versions that pyproject.toml allows, wit
 		--no-header --no-emit-index-url --no-emit-find-links --quiet -o requirements/files.txt
 
 clean: ## remove what was made
-	rm -rf $(VENV) .venv-system .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants dist build site
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants dist build site
