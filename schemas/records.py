@@ -402,4 +402,84 @@ class KnownAnswer:
     at: Timestamp
 
 
-Record = ChatbotAnswer | KnowledgeDocument | Review | Verdict | RateWindow | RateAlert | Pause | KnownAnswer
+Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyWeight:
+    """The weight of one input of a policy's risk."""
+
+    input: Identifier
+    weight: FiniteFloat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCertificate:
+    """A promise about one decision of a policy.
+
+    ``decision`` is ``auto_send`` or ``blocked``. ``alpha``, ``delta`` and ``missed`` are the promise's,
+    ``delta_spent`` is what this certificate has of ``delta``. ``first`` and ``last`` are its period's.
+    """
+
+    decision: ShortText
+    groups: Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    threshold: Share
+    alpha: Share
+    delta: Share
+    missed: Share
+    delta_spent: Share
+    answers: Count
+    coverage: Share
+    ratings: Count
+    mistakes: Count
+    estimate: Share
+    bound: Share
+    first: Timestamp
+    last: Timestamp
+    data: Identifier
+    model: Identifier
+    versions: Annotated[tuple[str, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    max_documents_changed: Share
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyContent:
+    """What a version of the policy decides by: a logistic model of the risk, and certificates."""
+
+    model: Identifier
+    intercept: FiniteFloat
+    weights: Annotated[tuple[PolicyWeight, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    certificates: Annotated[tuple[PolicyCertificate, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+
+
+PolicyVersionName = Annotated[str, Field(min_length=1, max_length=200, pattern="^[A-Za-z0-9._-]+$")]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange:
+    """A fitted policy is proposed, approved or withdrawn (topic ``policies``, compacted).
+
+    ``change`` is ``proposed``, which alone has ``content``, ``approved`` or ``withdrawn``, which may be for
+    the answers of one ``group``.
+    """
+
+    version: PolicyVersionName
+    change: ShortText
+    group: Identifier | None
+    at: Timestamp
+    by: Identifier
+    reason: ReasonText
+    content: PolicyContent | None = None
+
+
+Record = (
+    ChatbotAnswer
+    | KnowledgeDocument
+    | Review
+    | Verdict
+    | RateWindow
+    | RateAlert
+    | Pause
+    | KnownAnswer
+    | PolicyChange
+)

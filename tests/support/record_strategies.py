@@ -12,6 +12,10 @@ from schemas import (
     KnowledgeDocument,
     KnownAnswer,
     Pause,
+    PolicyCertificate,
+    PolicyChange,
+    PolicyContent,
+    PolicyWeight,
     RateAlert,
     RateWindow,
     Review,
@@ -227,7 +231,51 @@ known_answers = st.builds(
     reviewers=_some(ids),
     at=times,
 )
-records = answers | documents | reviews | verdicts | windows | alerts | pauses | known_answers
+shares = st.floats(0, 1)
+weights = st.builds(PolicyWeight, input=ids, weight=numbers)
+certificates = st.builds(
+    PolicyCertificate,
+    decision=texts,
+    groups=_some(ids),
+    threshold=shares,
+    alpha=shares,
+    delta=shares,
+    missed=shares,
+    delta_spent=shares,
+    answers=counts,
+    coverage=shares,
+    ratings=counts,
+    mistakes=counts,
+    estimate=shares,
+    bound=shares,
+    first=times,
+    last=times,
+    data=ids,
+    model=ids,
+    versions=_some(texts),
+    max_documents_changed=shares,
+)
+policy_changes = st.builds(
+    PolicyChange,
+    version=st.from_regex("[A-Za-z0-9._-]{1,20}", fullmatch=True),
+    change=texts,
+    group=_maybe(ids),
+    at=times,
+    by=ids,
+    reason=ids,
+    content=_maybe(
+        st.builds(
+            PolicyContent,
+            model=ids,
+            intercept=numbers,
+            weights=_some(weights),
+            certificates=_some(certificates),
+        )
+    ),
+)
+records = (
+    answers | documents | reviews | verdicts | windows | alerts | pauses | known_answers | policy_changes
+)
 
 ANSWER = ChatbotAnswer(
     answer_id="a-1",

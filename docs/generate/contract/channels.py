@@ -10,6 +10,7 @@ from schemas import (
     KnowledgeDocument,
     KnownAnswer,
     Pause,
+    PolicyChange,
     RateAlert,
     RateWindow,
     Record,
@@ -184,6 +185,18 @@ def _internal(topics: Topics) -> Iterator[Channel]:
         "The `key`: the `known_answer_key` of verdicts.",
         KnownAnswer,
         PUBLISHED,
+    )
+    yield Channel(
+        "policies",
+        topics.policies,
+        Direction.INTERNAL,
+        "Policies that were fitted to ratings, and which of them decides",
+        "Written by `truthgate policy` and the desk, always in the Avro single-object encoding; compacted, "
+        "one partition. Of all versions the one that was approved last decides, in the order of the offsets.",
+        "Version and change, such as `settings/approved`; for the withdrawal of a group with the group, such "
+        "as `fitted-20261128T0500Z-3f2a9c1d/withdrawn/instruction nl`.",
+        PolicyChange,
+        EVENT,
     )
     yield Channel(
         "hallucinationRatesState",

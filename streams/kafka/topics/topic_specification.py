@@ -18,6 +18,7 @@ class Topics:
         controls: internal: operators' pauses of automatic sending, compacted, one partition.
         schemas: the Avro schemas of all records, by fingerprint, compacted, one partition.
         known_answers: internal: what persons decided about equal answers, compacted, one partition.
+        policies: internal: policies fitted to ratings, and which one decides, compacted, one partition.
         auto_send: output: verdicts on answers that may be sent.
         review: output: verdicts on answers that need a review first.
         blocked: output: verdicts on answers that must not be sent.
@@ -38,6 +39,7 @@ class Topics:
         self.controls: Final = f"{prefix}controls"
         self.schemas: Final = f"{prefix}schemas"
         self.known_answers: Final = f"{prefix}known-answers"
+        self.policies: Final = f"{prefix}policies"
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
         self.blocked: Final = f"{prefix}verdicts.blocked"
@@ -52,6 +54,7 @@ class Topics:
             *self.inputs,
             self.controls,
             self.known_answers,
+            self.policies,
             self.schemas,
             *self.outputs,
             self.rates,
@@ -186,9 +189,10 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.schemas: dict(_CONTROLS_CONFIG),
         topics.known_answers: dict(_CONTROLS_CONFIG),
+        topics.policies: dict(_CONTROLS_CONFIG),
         topics.rates_state: dict(_STATE),
     }
-    single = (topics.controls, topics.schemas, topics.known_answers, topics.rates_state)
+    single = (topics.controls, topics.schemas, topics.known_answers, topics.policies, topics.rates_state)
     partitions = {topics.documents: _DOCUMENT_PARTITIONS} | dict.fromkeys(single, 1)
     keeping = _retention_advice(settings, topics)
     return tuple(

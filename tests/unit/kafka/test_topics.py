@@ -44,6 +44,7 @@ def test_the_names_are_those_of_the_contract():
         "reviews",
         "controls",
         "known-answers",
+        "policies",
         "schemas",
         "verdicts.auto-send",
         "verdicts.review",
@@ -63,13 +64,20 @@ def test_each_decision_has_its_topic_and_no_other_has_one():
 
 def test_only_what_must_last_and_has_keys_is_compacted():
     policies = {name: spec.config["cleanup.policy"] for name, spec in _specs(Settings()).items()}
-    for name in ("documents", "controls", "known-answers", "schemas", "hallucination-rates.state"):
+    for name in (
+        "documents",
+        "controls",
+        "known-answers",
+        "policies",
+        "schemas",
+        "hallucination-rates.state",
+    ):
         assert policies.pop(name) == "compact"
     assert set(policies.values()) == {"delete"}
 
 
-@pytest.mark.parametrize("name", ["controls", "known-answers", "hallucination-rates.state"])
-def test_controls_known_answers_and_the_state_of_the_rates_have_one_partition_whatever_the_others_have(name):
+@pytest.mark.parametrize("name", ["controls", "known-answers", "policies", "hallucination-rates.state"])
+def test_what_every_worker_follows_and_the_state_of_the_rates_have_one_partition_whatever_others_have(name):
     assert _specs(Settings(topics=TopicSettings(partitions=6)))[name].partitions == 1
 
 

@@ -17,6 +17,10 @@ from schemas import (
     KnowledgeDocument,
     KnownAnswer,
     Pause,
+    PolicyCertificate,
+    PolicyChange,
+    PolicyContent,
+    PolicyWeight,
     RateAlert,
     RateWindow,
     Review,
@@ -44,6 +48,9 @@ _NESTED = (
     VerdictClaimSource,
     VerdictSpan,
     WrongSpan,
+    PolicyContent,
+    PolicyWeight,
+    PolicyCertificate,
 )
 NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
@@ -157,7 +164,17 @@ def test_the_check_refuses_a_change_that_breaks_reading_old_data(record_type, ch
 
 @pytest.mark.parametrize(
     "record_type",
-    [ChatbotAnswer, KnowledgeDocument, Review, Verdict, RateWindow, RateAlert, Pause, KnownAnswer],
+    [
+        ChatbotAnswer,
+        KnowledgeDocument,
+        Review,
+        Verdict,
+        RateWindow,
+        RateAlert,
+        Pause,
+        KnownAnswer,
+        PolicyChange,
+    ],
 )
 def test_the_check_refuses_an_optional_field_made_required(record_type):
     broken = changed(record_type, "optional made required")

@@ -1,0 +1,139 @@
+"""Fitted policies as records of the topic `policies`: their content, their keys, and reading them."""
+
+import hashlib
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from aiokafka import ConsumerRecord
+
+from schemas import Codec, DecodeError, PolicyCertificate, PolicyChange, PolicyContent, PolicyWeight
+from schemas.records import EARLIEST
+from scoring.policy.certificates import Certificate, FittedThresholds, Promise
+from scoring.policy.risk import RiskModel
+from scoring.values.exchange import Decision
+from streams.rates.verdict_counts import to_epoch_ms
+
+#: Without a schema registry, whatever the settings say: a withdrawal must not depend on one.
+CODEC: Final = Codec()
+#: The policy of the settings as a version: approving it ends a fitted one.
+SETTINGS_VERSION: Final = "settings"
+#: Every record is in this partition, since offsets order nothing across partitions: writers name it.
+PARTITION: Final = 0
+
+
+class Change(StrEnum):
+    """What a record says of a version; any other value counts as withdrawn."""
+
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    WITHDRAWN = "withdrawn"
+
+
+class UnreadableChange(Exception):
+    """A record that cannot be read; ``error_type`` is a stable code."""
+
+    def __init__(self, error_type: str) -> None:
+        super().__init__(error_type)
+        self.error_type = error_type
+
+
+def new_version(fitted: FittedThresholds, at: datetime) -> str:
+    """Return a name for a fitted policy, such as ``fitted-20261128T0500Z-3f2a9c1d``; ``at`` is in UTC."""
+    return f"fitted-{at:%Y%m%dT%H%MZ}-{hashlib.sha256(repr(fitted).encode()).hexdigest()[:8]}"
+
+
+def policy_key(version: str, change: str, group: str | None = None) -> bytes:
+    """Return the key of a record, such as ``v/approved`` or ``v/withdrawn/instruction nl``.
+
+    No record is read to be changed and written again, so that no writer undoes what another one wrote.
+    """
+    return "/".join((version, change, *([group] if group is not None else []))).encode()
+
+
+def key_version(key: bytes | None) -> str:
+    """Return the version that a key is about, also that of a record that cannot be read."""
+    return (key or b"").decode("utf-8", "replace").partition("/")[0]
+
+
+def read_change(record: ConsumerRecord) -> PolicyChange:
+    """Read a record that is no tombstone.
+
+    Raises:
+        UnreadableChange: it is not a change, comes from a later release, or has the key of another one.
+    """
+    try:
+        change = CODEC.decode(record.value, PolicyChange)
+    except DecodeError as error:
+        raise UnreadableChange(error.code) from error
+    if policy_key(change.version, change.change, change.group) != record.key:
+        raise UnreadableChange("key_mismatch")
+    return change
+
+
+def to_content(fitted: FittedThresholds) -> PolicyContent:
+    """Return a fitted policy as the content of a record; :func:`to_fitted` gives it back exactly."""
+    model = fitted.model
+    weights = tuple(PolicyWeight(name, weight) for name, weight in model.weights)
+    return PolicyContent(model.name, model.intercept, weights, tuple(map(_to_record, fitted.certificates)))
+
+
+def to_fitted(content: PolicyContent) -> FittedThresholds:
+    """Return the fitted policy of a record; raises ValueError for one that no worker can decide by."""
+    weights = tuple((each.input, each.weight) for each in content.weights)
+    fitted = FittedThresholds(
+        RiskModel(content.model, content.intercept, weights), tuple(map(_certificate, content.certificates))
+    )
+    if any(each.model != fitted.model.identity for each in fitted.certificates):
+        raise ValueError("a certificate is about another risk model")
+    return fitted
+
+
+def _to_record(certificate: Certificate) -> PolicyCertificate:
+    promise = certificate.promise
+    return PolicyCertificate(
+        decision=certificate.decision,
+        groups=certificate.groups,
+        threshold=certificate.threshold,
+        alpha=promise.alpha,
+        delta=promise.delta,
+        missed=promise.missed,
+        delta_spent=certificate.delta,
+        answers=certificate.answers,
+        coverage=certificate.coverage,
+        ratings=certificate.ratings,
+        mistakes=certificate.mistakes,
+        estimate=certificate.estimate,
+        bound=certificate.bound,
+        first=EARLIEST + timedelta(milliseconds=certificate.first),
+        last=EARLIEST + timedelta(milliseconds=certificate.last),
+        data=certificate.data,
+        model=certificate.model,
+        versions=certificate.versions,
+        max_documents_changed=certificate.max_documents_changed,
+    )
+
+
+def _certificate(record: PolicyCertificate) -> Certificate:
+    decision = Decision(record.decision)
+    if decision is Decision.REVIEW:
+        raise ValueError("no certificate is needed for a review")
+    return Certificate(
+        decision=decision,
+        groups=record.groups,
+        threshold=record.threshold,
+        promise=Promise(record.alpha, record.delta, record.missed),
+        delta=record.delta_spent,
+        answers=record.answers,
+        coverage=record.coverage,
+        ratings=record.ratings,
+        mistakes=record.mistakes,
+        estimate=record.estimate,
+        bound=record.bound,
+        first=to_epoch_ms(record.first),
+        last=to_epoch_ms(record.last),
+        data=record.data,
+        model=record.model,
+        versions=record.versions,
+        max_documents_changed=record.max_documents_changed,
+    )
