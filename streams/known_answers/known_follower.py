@@ -1,29 +1,20 @@
 """Follows the topic `known-answers`; while it cannot be read, nothing is known."""
 
-import asyncio
-import time
-from contextlib import aclosing
-from typing import Final
+from collections.abc import Iterable
 
 import structlog
-from aiokafka.errors import KafkaError
+from aiokafka import ConsumerRecord
 
-from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.kafka.topic_reader import TopicReader, open_reader
+from streams.kafka.topic_follower import keep_following
 from streams.known_answers.known_state import KnownAnswers
 from streams.observability.instruments import Instruments, MetricLabel
 from streams.settings import KafkaSettings
 
 log = structlog.get_logger(__name__)
 
-_POLL_SECONDS: Final = 0.25
-_RETRY_SECONDS: Final = 2.0
-#: A topic that was deleted and created again is noticed after this time.
-_CHECK_SECONDS: Final = 10.0
-
 
 class KnownAnswersFollower:
-    """Keeps known answers up to date with the topic, without a consumer group.
+    """Keeps known answers up to date with the topic; whatever Kafka does, the worker goes on without them.
 
     Args:
         known: what is kept up to date.
@@ -32,53 +23,36 @@ class KnownAnswersFollower:
     """
 
     def __init__(self, known: KnownAnswers, kafka: KafkaSettings, topic: str) -> None:
+        self.freshness = known.freshness
         self._known = known
         self._kafka = kafka
         self._topic = topic
         self._was_current: bool | None = None
 
     async def run(self) -> None:
-        """Follow until cancelled; whatever Kafka does, the worker goes on without known answers."""
-        while True:
-            try:
-                # An open transaction in the topic must not hide that an answer was ended.
-                async with open_reader(
-                    self._kafka, self._topic, isolation_level="read_uncommitted"
-                ) as reader:
-                    await self._follow(reader)
-            except (KafkaError, ServiceUnreachable) as error:
-                if self._was_current is not False:
-                    log.warning("known_answers_unknown", error_type=type(error).__name__)
-                self._was_current = False
-            self._known.forget()
-            await asyncio.sleep(_RETRY_SECONDS)
+        """Follow until cancelled."""
+        await keep_following(self, "the known answers", self._kafka, self._topic, self._on_lost)
 
-    async def _follow(self, reader: TopicReader) -> None:
-        """Read from the beginning and go on, until the topic is another one."""
-        seen = await reader.snapshot()
-        async with aclosing(reader.read_between(seen.beginning_offsets, seen.end_offsets)) as batches:
-            async for records in batches:
-                self._known.apply(records)
-        self._known.freshness.confirm(seen.taken_at)
-        reader.read_from(seen.end_offsets)
-        next_check = time.monotonic() + _CHECK_SECONDS
-        while True:
-            self._known.apply(await reader.poll(_POLL_SECONDS))
-            self._known.freshness.confirm(reader.caught_up_at())
-            self._log_change()
-            if time.monotonic() >= next_check:
-                now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
-                if not now.is_same(seen.identities) or now.end_offsets.keys() != seen.end_offsets.keys():
-                    log.warning("known_answers_topic_replaced")
-                    return
+    def apply(self, records: Iterable[ConsumerRecord]) -> None:
+        """Apply records in their order."""
+        self._known.apply(records)
 
-    def _log_change(self) -> None:
-        current = self._known.freshness.is_current
+    def on_poll(self) -> None:
+        """Log whether the known answers count from now on, or no longer."""
+        current = self.freshness.is_current
         if current and not self._was_current:
             log.info("known_answers_read", answers=sum(self._known.counts().values()))
         elif not current and self._was_current:
             log.warning("known_answers_outdated")
         self._was_current = current
+
+    def _on_lost(self, code: str) -> None:
+        if code == "replaced":
+            log.warning("known_answers_topic_replaced")
+        elif self._was_current is not False:
+            log.warning("known_answers_unknown", error_type=code)
+        self._was_current = False
+        self._known.forget()
 
 
 class KnownAnswerMetrics:

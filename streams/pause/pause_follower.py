@@ -1,25 +1,21 @@
 """Follows the topic `controls`: reads it to its end before the worker judges any answer, then keeps up."""
 
-import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import structlog
-from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError
+from aiokafka import ConsumerRecord
 
 from scoring.policy import Policy
-from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.kafka.topic_reader import TopicReader, TopicSnapshot
+from streams.kafka.topic_follower import TopicFollower, TopicLost
+from streams.kafka.topic_reader import TopicReader
 from streams.observability.failures import InfrastructureFailure
 from streams.observability.instruments import Instruments, LabelValues, MetricLabel
 from streams.pause.pause_state import PauseEntry, PauseState, pause_scope, scope_labels
 
 #: The topic has a few hundred short records at most: if reading takes longer, the broker cannot be reached.
 _START_SECONDS: Final = 30.0
-_POLL_SECONDS: Final = 0.25
-#: A topic that was deleted and created again is noticed after this time; its first records would be skipped.
-_CHECK_SECONDS: Final = 10.0
-#: A broker that has just started may not know a topic yet: so many checks in a row must miss it.
-_MISSES: Final = 3
 
 log = structlog.get_logger(__name__)
 
@@ -35,96 +31,54 @@ class PauseFollower:
         pause_state: the state.
         topic: the full name.
         reader: a reader of the topic that nothing else uses.
-        check_interval: seconds between checks of the topic's identity and partitions.
     """
 
-    def __init__(
-        self, pause_state: PauseState, topic: str, reader: TopicReader, check_interval: float = _CHECK_SECONDS
-    ) -> None:
-        self._state = pause_state
-        self._topic = topic
-        self._reader = reader
-        self._check_interval = check_interval
-        self._seen: TopicSnapshot | None = None
-        self._added: TopicSnapshot | None = None
-        self._known = True
+    def __init__(self, pause_state: PauseState, topic: str, reader: TopicReader) -> None:
+        self._follower = TopicFollower(_LoggedPauses(pause_state), "the pauses", topic, reader)
 
     async def read_to_end(self) -> None:
-        """Read the topic to its present end.
+        """Read the topic to its present end; raises PausesLost if it could not be read in time."""
+        with _pauses_lost():
+            await self._follower.read_to_end(_START_SECONDS)
 
-        Raises:
-            PausesLost: the topic could not be read in time.
+    async def run(self) -> None:
+        """Apply new records until cancelled, after :meth:`read_to_end`.
+
+        Waits for brokers that cannot be reached: the pauses become unknown when they are too old. Raises
+        PausesLost if the topic can no longer be read, was deleted, or was created again.
         """
-        try:
-            async with asyncio.timeout(_START_SECONDS):
-                seen = await self._reader.snapshot()
-                async for records in self._reader.read_between(seen.beginning_offsets, seen.end_offsets):
-                    self._state.apply(records)
-        except (KafkaError, ServiceUnreachable, TimeoutError) as error:
-            raise self._lost(error) from error
-        self._reader.read_from(seen.end_offsets)
-        self._state.freshness.confirm(seen.taken_at)
-        self._seen = seen
-        for entry in self._state.active:
-            _log_entry(entry)
+        with _pauses_lost():
+            await self._follower.run()
 
-    async def follow(self) -> None:
-        """Apply new records until cancelled; to be called after :meth:`read_to_end`.
 
-        Waits for brokers that cannot be reached: the state itself becomes unknown when it is too old.
+@contextmanager
+def _pauses_lost() -> Iterator[None]:
+    try:
+        yield
+    except TopicLost as lost:
+        raise PausesLost(str(lost)) from lost
 
-        Raises:
-            PausesLost: the topic can no longer be read.
-        """
-        try:
-            while True:
-                if added := self._added:
-                    self._reader.read_from({**added.beginning_offsets, **self._reader.positions})
-                    self._added = None
-                records = await self._reader.poll(_POLL_SECONDS)
-                for entry in self._state.apply(records):
-                    _log_entry(entry)
-                self._state.freshness.confirm(self._reader.caught_up_at())
-                self._log_known_change()
-        except (KafkaError, ServiceUnreachable) as error:
-            raise self._lost(error) from error
 
-    async def watch_topic(self) -> None:
-        """Check at intervals that the topic is still the same one, until cancelled.
+class _LoggedPauses:
+    """Pauses that log what comes; at the end of the first reading, only what is in force then."""
 
-        Apart from :meth:`follow`, which must not wait for the replies to these requests.
+    def __init__(self, pause_state: PauseState) -> None:
+        self.freshness = pause_state.freshness
+        self._state = pause_state
+        self._is_read = False
+        self._known = True
 
-        Raises:
-            PausesLost: the topic was deleted, or created again.
-        """
-        misses, reachable = 0, True
-        while True:
-            await asyncio.sleep(self._check_interval)
-            try:
-                self._compare(await self._reader.snapshot())
-                misses, reachable = 0, True
-            except UnknownTopicOrPartitionError as error:
-                misses += 1
-                if misses >= _MISSES:
-                    raise PausesLost(f"topic {self._topic} with the pauses was deleted") from error
-            except (KafkaError, ServiceUnreachable) as error:
-                if reachable:
-                    log.warning("controls_topic_unreachable", error_type=type(error).__name__)
-                reachable = False
+    def apply(self, records: Iterable[ConsumerRecord]) -> None:
+        entries = self._state.apply(records)
+        if self._is_read:
+            for entry in entries:
+                _log_entry(entry)
 
-    def _lost(self, error: Exception) -> PausesLost:
-        # Of these messages only this one is known to contain nothing but addresses and names of settings.
-        cause = str(error) if isinstance(error, ServiceUnreachable) else type(error).__name__
-        return PausesLost(f"the pauses cannot be read from topic {self._topic}: {cause}")
-
-    def _compare(self, seen: TopicSnapshot) -> None:
-        assert self._seen is not None
-        if not seen.is_same(self._seen.identities):
-            raise PausesLost(f"topic {self._topic} was replaced by another of that name")
-        if seen.end_offsets.keys() - self._reader.positions.keys():
-            self._added = seen
-
-    def _log_known_change(self) -> None:
+    def on_poll(self) -> None:
+        if not self._is_read:
+            for entry in self._state.active:
+                _log_entry(entry)
+        self._is_read = True
         known = self._state.known
         if known and not self._known:
             log.info("pauses_known_again")

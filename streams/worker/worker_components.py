@@ -167,14 +167,12 @@ async def follow_pauses(
     async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
         follower = PauseFollower(pause_state, topic, reader)
         await follower.read_to_end()
-        following = [asyncio.create_task(each) for each in (follower.follow(), follower.watch_topic())]
-        for task in following:
-            task.add_done_callback(failure_callback(on_failure))
+        following = asyncio.create_task(follower.run())
+        following.add_done_callback(failure_callback(on_failure))
         try:
             yield
         finally:
-            for task in following:
-                task.cancel()
+            following.cancel()
 
 
 @asynccontextmanager

@@ -81,13 +81,12 @@ class Following:
 
     def __init__(self, topic: Topic) -> None:
         self.state = PauseState(_now)
-        self.follower = PauseFollower(self.state, "controls", topic, check_interval=10)  # type: ignore[arg-type]
+        self.follower = PauseFollower(self.state, "controls", topic)  # type: ignore[arg-type]
         self.tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         await self.follower.read_to_end()
-        coroutines = self.follower.follow(), self.follower.watch_topic()
-        self.tasks = [asyncio.create_task(each) for each in coroutines]
+        self.tasks = [asyncio.create_task(self.follower.run())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
