@@ -1,10 +1,12 @@
 """What a fitted threshold promises, by what it was shown, and what ends the promise."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from scoring.policy.risk import RiskModel
 from scoring.values.exchange import Decision
+from scoring.values.rules import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class FittedThresholds:
     certificates: tuple[Certificate, ...]
 
     def decide(
-        self, inputs: Mapping[str, float], group: str, versions: Sequence[str], *, may_be_sent: bool
+        self, inputs: Mapping[str, float], group: str, versions: Collection[str], *, may_be_sent: bool
     ) -> tuple[Decision, Certificate] | None:
         """Return what a certificate decides about an answer, and which one; None leaves it to a person.
 
@@ -103,3 +105,32 @@ class FittedThresholds:
         if len({each.decision for each in found}) != 1:
             return None
         return found[0].decision, found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ActivePolicy:
+    """The version of the policy that decides: what it is fitted to, and what keeps it from sending.
+
+    ``version`` is None for the policy of the settings. ``fitted`` has the certificates that are valid now; it
+    is None for the settings, and where its content cannot be read. With an ``objection`` nothing is sent by
+    score, opinion or risk: ``policy_withdrawn`` or ``policy_unknown``. ``withdrawn_groups``
+    have the former.
+    """
+
+    version: str | None = None
+    fitted: FittedThresholds | None = None
+    objection: Reason | None = None
+    withdrawn_groups: frozenset[str] = frozenset()
+
+    @property
+    def is_of_settings(self) -> bool:
+        """Whether the policy of the settings decides alone."""
+        return self == SETTINGS_POLICY
+
+    def objection_to(self, group: str) -> Reason | None:
+        """Return why no answer of a group is sent by score, opinion or risk, or None."""
+        return self.objection or (Reason.POLICY_WITHDRAWN if group in self.withdrawn_groups else None)
+
+
+#: The policy of the settings, known and not withdrawn.
+SETTINGS_POLICY: Final = ActivePolicy()

@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import product
 
+from scoring.policy.certificates import SETTINGS_POLICY, ActivePolicy
+from scoring.policy.risk import no_check_objects, rating_group, rating_versions, risk_inputs
 from scoring.policy.thresholds import (
     NO_PAUSES,
     Override,
@@ -46,6 +48,7 @@ _DECISION_BY_EFFECT = {
 
 _DECISION_BY_KNOWN = {Reason.KNOWN_TRUE: Decision.AUTO_SEND, Reason.KNOWN_UNTRUE: Decision.BLOCKED}
 
+_RISK_REASONS = {Decision.AUTO_SEND: Reason.LOW_RISK, Decision.BLOCKED: Reason.HIGH_RISK}
 
 _CODES = frozenset({*Decision, *Reason, *(rule.reason for rule in RULES_BY_KIND.values() if rule)})
 
@@ -173,6 +176,10 @@ class Policy:
         opinions: Sequence[Opinion] = (),
         pauses: Pauses = NO_PAUSES,
         known: Reason | None = None,
+        active: ActivePolicy = SETTINGS_POLICY,
+        *,
+        characters: int = 0,
+        model: str | None = None,
     ) -> PolicyDecision:
         """Return the decision and its reasons, the deciding one first.
 
@@ -181,9 +188,10 @@ class Policy:
         asked, count only where the answer is in doubt (:meth:`doubt`). ``known`` is ``known_true`` or
         ``known_untrue`` if a person decided about the same answer before, which comes before all else. Where
         sending is paused, by the policy or by ``pauses``, the answer is reviewed, and the reason for sending
-        comes second.
+        comes second. Where ``active`` is a fitted policy, its certificates decide what is sent by score or
+        opinion; ``characters`` (of the answer) and ``model`` (that wrote it) belong to its risk.
         """
-        decision, reason = self._decide_by_checks(scored_answer)
+        checked = decision, reason = self._decide_by_checks(scored_answer)
         reasons: tuple[str | Rule, ...] = (reason,)
         subject = scored_answer.message_type, scored_answer.language
         thresholds = self.thresholds(*subject)
@@ -198,13 +206,17 @@ class Policy:
             reasons = (opinion_reason, reason)
         if self.known_answers and known is not None:
             decision, reasons = _DECISION_BY_KNOWN[known], (known, *reasons)
+        elif not active.is_of_settings and _is_for_the_risk(checked, decision, scored_answer):
+            decision, reasons = _decide_by_risk(
+                active, scored_answer, opinions, (characters, model), (decision, reasons)
+            )
         if decision is Decision.AUTO_SEND and (
             pause := Reason.SENDING_PAUSED if thresholds.pause else pauses.reason(*subject)
         ):
             decision, reasons = Decision.REVIEW, (pause, *reasons)
         others = (scored_answer.reason, *scored_answer.degraded)
         codes = dict.fromkeys(str(code) for code in (*reasons, *others) if code is not None)
-        return PolicyDecision(decision, tuple(codes), self.identity)
+        return PolicyDecision(decision, tuple(codes), active.version or self.identity)
 
     def _decide_by_checks(self, scored_answer: ScoredAnswer) -> tuple[Decision, str | Rule]:
         gaps, rule = scored_answer.degraded, scored_answer.reason
@@ -232,6 +244,51 @@ class Policy:
             decision = thresholds.unscored if is_type_unscored else Decision.REVIEW
             return decision, reason or Reason.NO_APPLICABLE_FEATURE
         return _decide_by_mean(score, scored_answer.refusal, thresholds)
+
+
+def _is_for_the_risk(
+    checked: tuple[Decision, str | Rule], decision: Decision, scored_answer: ScoredAnswer
+) -> bool:
+    """Return whether a fitted policy decides an answer.
+
+    What is blocked, lacks documents, or is sent by a rule or as a refusal comes before it.
+    """
+    check_decision, reason = checked
+    is_sent = isinstance(reason, Rule) or reason is Reason.REFUSAL
+    is_sent_by_checks = check_decision is Decision.AUTO_SEND and is_sent
+    is_undecidable = any(gap in scored_answer.degraded for gap in _UNDECIDABLE)
+    return not (decision is Decision.BLOCKED or is_sent_by_checks or is_undecidable)
+
+
+def _decide_by_risk(
+    active: ActivePolicy,
+    scored_answer: ScoredAnswer,
+    opinions: Sequence[Opinion],
+    answer: tuple[int, str | None],
+    without: tuple[Decision, tuple[str | Rule, ...]],
+) -> tuple[Decision, tuple[str | Rule, ...]]:
+    """Return the decision of a fitted policy with its reasons.
+
+    ``answer`` is its number of characters and its model, ``without`` the decision of checks and opinions.
+    """
+    decision, reasons = without
+    group = rating_group(scored_answer.message_type, scored_answer.language)
+    outcome = None
+    if active.fitted is not None:
+        inputs = risk_inputs(scored_answer, opinions, answer[0])
+        versions = rating_versions(scored_answer.profile, scored_answer.scorer_version, answer[1], opinions)
+        refuses = scored_answer.refusal is RefusalKind.FULL or Reason.REFUSAL in reasons
+        may_be_sent = no_check_objects(scored_answer) and not refuses
+        found = active.fitted.decide(inputs, group, versions, may_be_sent=may_be_sent)
+        outcome = found[0] if found and not refuses else None
+    if objection := active.objection_to(group):
+        is_sent = Decision.AUTO_SEND in (decision, outcome)
+        return (Decision.REVIEW, (objection, *reasons)) if is_sent else (decision, reasons)
+    if outcome is not None:
+        return outcome, (_RISK_REASONS[outcome], *reasons)
+    if decision is Decision.AUTO_SEND:
+        return Decision.REVIEW, (Reason.RISK_NOT_COVERED, *reasons)
+    return decision, reasons
 
 
 def _decide_by_mean(score: float, refusal: RefusalKind, thresholds: Thresholds) -> tuple[Decision, Reason]:

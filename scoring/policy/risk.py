@@ -80,6 +80,34 @@ class StatedOpinion(Protocol):
     def shortened(self) -> bool: ...  # noqa: D102
 
 
+class NamedOpinion(Protocol):
+    """How an opinion was asked for."""
+
+    @property
+    def method(self) -> str: ...  # noqa: D102
+    @property
+    def models(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def prompt_version(self) -> str: ...  # noqa: D102
+
+
+def rating_group(message_type: str, language: str | None) -> str:
+    """Return the name of the group that thresholds may be set for."""
+    return f"{message_type} {language or 'und'}"
+
+
+def rating_versions(
+    profile: str, scorer_version: str, model: str | None, opinions: Sequence[NamedOpinion]
+) -> frozenset[str]:
+    """Return all that the risk of an answer depends on besides the answer; a change of any ends a promise.
+
+    ``model`` is the chatbot's.
+    """
+    judges = {f"judge={each.method} {'+'.join(each.models)} {each.prompt_version}" for each in opinions}
+    versions = f"profile={profile}", f"scorer={scorer_version}", f"model={model or 'unknown'}"
+    return frozenset({*versions, *(judges or {"judge=none"})})
+
+
 def risk_inputs(
     answer: MeasuredAnswer, opinions: Sequence[StatedOpinion], characters: int
 ) -> dict[str, float]:

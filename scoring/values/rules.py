@@ -113,6 +113,26 @@ class Reason(Code):
         "pauses_unknown",
         "The answer would have been sent, but whether sending is paused could not be read.",
     )
+    LOW_RISK = (
+        "low_risk",
+        "The risk that the answer is untrue is as low as a certificate of the policy promises.",
+    )
+    HIGH_RISK = (
+        "high_risk",
+        "The risk that the answer is untrue is as high as a certificate of the policy promises.",
+    )
+    RISK_NOT_COVERED = (
+        "risk_not_covered",
+        "The answer would have been sent by score or opinion, but no certificate of the policy covers it.",
+    )
+    POLICY_WITHDRAWN = (
+        "policy_withdrawn",
+        "The answer would have been sent, but the policy was withdrawn, for all answers or such ones.",
+    )
+    POLICY_UNKNOWN = (
+        "policy_unknown",
+        "The answer would have been sent, but which policy decides could not be read.",
+    )
     KNOWN_TRUE = (
         "known_true",
         "A person sent the same answer to the same question, with the same documents, or labelled it true.",

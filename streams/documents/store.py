@@ -173,6 +173,14 @@ class DocumentStore:
             database.execute("BEGIN")
             yield VersionTimeline(database)
 
+    def share_changed(self, since: int) -> float:
+        """Return the share of the documents that were added, changed or deleted after ``since``, in [0, 1].
+
+        ``since`` is in milliseconds since 1970. May be called in another thread; raises StoreFailed.
+        """
+        with self.snapshot() as timeline:
+            return timeline.share_changed(since)
+
     def __len__(self) -> int:
         with _as_store_failed():
             return len(self._timeline)

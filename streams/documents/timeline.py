@@ -45,6 +45,7 @@ SELECT * FROM versions WHERE document_id = ? AND version IS NOT NULL
 ORDER BY since, partition, "offset" LIMIT 1
 """
 _ALL_CURRENT = 'SELECT document_id, partition, "offset", since, version FROM versions WHERE until IS NULL'
+_COUNT_CHANGED = "SELECT count(DISTINCT document_id) FROM versions WHERE since > ?"
 _COUNT = "SELECT count(*) FROM versions WHERE until IS NULL"
 
 # The plus prevents SQLite from sorting what the index already has in order.
@@ -121,6 +122,15 @@ class VersionTimeline:
     def __len__(self) -> int:
         count: int = self._database.execute(_COUNT).fetchone()[0]
         return count
+
+    def share_changed(self, since: int) -> float:
+        """Return the share of the documents that have a version or a deletion from after ``since``.
+
+        A document that is published again unchanged counts once compaction has removed its earlier record
+        before this store read it.
+        """
+        changed: int = self._database.execute(_COUNT_CHANGED, (since,)).fetchone()[0]
+        return changed / max(changed, len(self), 1)
 
     def version_at(self, document_id: str, at: datetime) -> VersionedDocument | None:
         """Return the version of a document that was in force at an aware time.

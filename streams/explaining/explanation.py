@@ -183,6 +183,24 @@ NEXT_STEPS: Final[dict[str, str]] = {
         "many wait, ask language models about them (judges.endpoints), or look at thresholds with "
         "`truthgate evaluate --auto-send-at`."
     ),
+    Reason.LOW_RISK: (
+        "Nothing. If it is untrue after all, rate it at the desk. `truthgate policy show` has the promise."
+    ),
+    Reason.HIGH_RISK: (
+        "Nothing. If it is true after all, rate it at the desk. `truthgate policy show` has the promise."
+    ),
+    Reason.RISK_NOT_COVERED: (
+        "Judge it by hand. `truthgate policy show` has what the policy promises to send; more ratings let "
+        "`truthgate policy fit` promise more."
+    ),
+    Reason.POLICY_WITHDRAWN: (
+        "Judge it by hand. `truthgate policy show` says who withdrew the policy and why; `truthgate policy "
+        "approve` approves another one, or `settings`."
+    ),
+    Reason.POLICY_UNKNOWN: (
+        "Send it by hand if it is right, and see why the policies cannot be read: alert "
+        "TruthgatePolicyUnknown in the runbook."
+    ),
     Reason.KNOWN_TRUE: "Nothing. If it is untrue after all, a lead ends it at the desk, at /known-answers.",
     Reason.KNOWN_UNTRUE: "Nothing. If it is true after all, a lead ends it at the desk, at /known-answers.",
     Reason.HIGH_SCORE: "Nothing. If it is untrue after all, raise policy.auto_send_at for such answers.",

@@ -239,3 +239,16 @@ def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
         description="It cannot read the pauses, so it sends nothing automatically: answers that it would "
         "send go to review.",
     )
+    unknown = deployment.aggregate(
+        "max", deployment.series("truthgate_policy", 'state="unknown"'), "instance"
+    )
+    yield AlertingRule(
+        name="TruthgatePolicyUnknown",
+        expression=unless_kafka_is_silent(
+            deployment, f"{deployment.aggregate('max', unknown, 'instance')} > 0", "instance"
+        ),
+        for_seconds=deployment.scaled_minutes(1),
+        summary="Worker {{ $labels.instance }} does not know which policy decides",
+        description="It cannot read the policies, or the content of the one that was approved, so it sends "
+        "nothing by score, opinion or risk: such answers go to review.",
+    )

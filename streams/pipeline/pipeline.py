@@ -80,9 +80,18 @@ class Decide(Protocol):
     """The policy."""
 
     def __call__(
-        self, scored_answer: ScoredAnswer, opinions: Sequence[Opinion], *, known: Reason | None
+        self,
+        scored_answer: ScoredAnswer,
+        opinions: Sequence[Opinion],
+        *,
+        known: Reason | None,
+        characters: int,
+        model: str | None,
     ) -> PolicyDecision:
-        """Decide by a score, opinions in the order in which judges were asked, and what is known."""
+        """Decide by a score, opinions in the order in which judges were asked, and what is known.
+
+        ``characters`` of the answer, and the ``model`` that wrote it, are for its risk.
+        """
         ...
 
 
@@ -142,7 +151,9 @@ class Pipeline:
                     _set_attributes(span, attributes.opinion_attributes, judged)
                 scored = replace(scored, degraded=(*scored.degraded, *judged.degraded))
             known = self.known_answers.reason(key) if self.known_answers else None
-            decided = self.decide(scored, judged.opinions, known=known)
+            decided = self.decide(
+                scored, judged.opinions, known=known, characters=len(answer.answer), model=answer.model
+            )
             verdict = make_verdict(answer, scored, decided, context, now(), judged.priced_opinions)
             return replace(verdict, known_answer_key=key)
 

@@ -1,18 +1,17 @@
 """Fitted policies as records of the topic `policies`: their content, their keys, and reading them."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from aiokafka import ConsumerRecord
 
 from schemas import Codec, DecodeError, PolicyCertificate, PolicyChange, PolicyContent, PolicyWeight
-from schemas.records import EARLIEST
 from scoring.policy.certificates import Certificate, FittedThresholds, Promise
 from scoring.policy.risk import RiskModel
 from scoring.values.exchange import Decision
-from streams.rates.verdict_counts import to_epoch_ms
+from streams.rates.verdict_counts import from_epoch_ms, to_epoch_ms
 
 #: Without a schema registry, whatever the settings say: a withdrawal must not depend on one.
 CODEC: Final = Codec()
@@ -105,8 +104,8 @@ def _to_record(certificate: Certificate) -> PolicyCertificate:
         mistakes=certificate.mistakes,
         estimate=certificate.estimate,
         bound=certificate.bound,
-        first=EARLIEST + timedelta(milliseconds=certificate.first),
-        last=EARLIEST + timedelta(milliseconds=certificate.last),
+        first=from_epoch_ms(certificate.first),
+        last=from_epoch_ms(certificate.last),
         data=certificate.data,
         model=certificate.model,
         versions=certificate.versions,

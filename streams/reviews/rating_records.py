@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from schemas import Review, Verdict
 from scoring.guarantees.joined_ratings import AuditDraw, Joined, PersonsReview, VerdictFacts, join
-from scoring.policy.risk import no_check_objects, risk_inputs
+from scoring.policy.risk import no_check_objects, rating_group, rating_versions, risk_inputs
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
 from streams.rates.verdict_counts import to_epoch_ms
@@ -20,28 +20,8 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
         scored_at=to_epoch_ms(verdict.scored_at),
         inputs=risk_inputs(verdict, verdict.opinions, len(verdict.answer)),
         may_be_sent=no_check_objects(verdict) and Reason.REFUSAL not in verdict.reasons,
-        versions=rating_versions(verdict),
+        versions=rating_versions(verdict.profile, verdict.scorer_version, verdict.model, verdict.opinions),
         answer_key=_hash(verdict.answer),
-    )
-
-
-def rating_group(message_type: str, language: str | None) -> str:
-    """Return the name of the group that thresholds may be set for."""
-    return f"{message_type} {language or 'und'}"
-
-
-def rating_versions(verdict: Verdict) -> frozenset[str]:
-    """Return all that the risk of an answer depends on besides the answer; a change of any ends a promise."""
-    judges = {
-        f"judge={each.method} {'+'.join(each.models)} {each.prompt_version}" for each in verdict.opinions
-    }
-    return frozenset(
-        {
-            f"profile={verdict.profile}",
-            f"scorer={verdict.scorer_version}",
-            f"model={verdict.model or 'unknown'}",
-            *(judges or {"judge=none"}),
-        }
     )
 
 

@@ -5,7 +5,7 @@ named it follows the pauses there, and publishes its verdicts if it is set so.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
@@ -24,6 +24,8 @@ from streams.pipeline.context import StaticDocuments
 from streams.pipeline.intake import OutcomePublisher
 from streams.pipeline.pipeline import Pipeline
 from streams.pipeline.traces import AnswerTraces
+from streams.rates.verdict_counts import to_epoch_ms
+from streams.reviews.policy_follower import PolicyFollower
 from streams.scorers.options import scorer_options
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.settings import InvalidSettings, Settings
@@ -113,13 +115,16 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
         port = await stack.enter_async_context(serve(pages, settings.web))
         log.info("server_starts", port=port)
         board = PauseState() if settings.kafka.is_configured else None
+        policies = None
         if board:
-            health.set_waiting_for("the pauses of sending")
-            await stack.enter_async_context(worker_components.follow_pauses(settings, board, metrics, fail))
+            await stack.enter_async_context(
+                worker_components.follow_pauses(settings, board, metrics, health, fail)
+            )
             health.add_impairment_check(board.impairment)
+            policies = await stack.enter_async_context(_policies(settings, documents, metrics, health, fail))
         publisher = await stack.enter_async_context(_publisher(settings, traces))
         pipeline = await stack.enter_async_context(
-            _open_pipeline(settings, board, documents, metrics, traces.stages, health, stopping)
+            _open_pipeline(settings, board, policies, documents, metrics, traces.stages, health, stopping)
         )
         async with verdicts.serving(pipeline, stopping.is_set, publisher):
             if not stopping.is_set():
@@ -131,6 +136,27 @@ async def _run(settings: Settings, documents: Sequence[KnowledgeDocument]) -> No
     if failed.done():
         failed.result()
     log.info("server_stopped")
+
+
+@asynccontextmanager
+async def _policies(
+    settings: Settings,
+    documents: Sequence[KnowledgeDocument],
+    metrics: WorkerMetrics,
+    health: Health,
+    on_failure: Callable[[BaseException], None],
+) -> AsyncIterator[PolicyFollower]:
+    """Follow the policies of the cluster; the documents are as old as they say they are."""
+
+    async def share_changed(since: int) -> float:
+        changed = sum(to_epoch_ms(each.updated_at) > since for each in documents)
+        return changed / max(1, len(documents))
+
+    async with (
+        worker_components.follow_policies(settings, metrics, health, on_failure) as policies,
+        worker_components.watch_policy_documents(policies, share_changed, on_failure),
+    ):
+        yield policies
 
 
 @asynccontextmanager
@@ -152,6 +178,7 @@ async def _publisher(settings: Settings, traces: AnswerTraces) -> AsyncIterator[
 async def _open_pipeline(
     settings: Settings,
     pause_state: PauseState | None,
+    policies: PolicyFollower | None,
     documents: Sequence[KnowledgeDocument],
     metrics: WorkerMetrics,
     stages: Stages,
@@ -170,7 +197,16 @@ async def _open_pipeline(
             await _wait_until_indexed(retrieval, stopping)
         given = StaticDocuments.of(documents)
         yield worker_components.build_pipeline(
-            settings, pause_state, given, scorer, translation, retrieval, ask_judges, metrics, stages
+            settings,
+            pause_state,
+            given,
+            scorer,
+            translation,
+            retrieval,
+            ask_judges,
+            metrics,
+            stages,
+            policies=policies,
         )
 
 

@@ -38,6 +38,7 @@ from streams.pause.pause_state import PauseState
 from streams.pipeline.intake import Intake, OutcomePublisher
 from streams.pipeline.traces import AnswerTraces
 from streams.rates.leader_thread import rate_leader_thread
+from streams.reviews.policy_follower import ShareChanged
 from streams.search.service import Retrieval
 from streams.settings import InvalidSettings, LogSettings, Settings
 from streams.storage.directory import check_writable
@@ -153,11 +154,12 @@ async def _run(settings: Settings) -> None:
         await codec.prepare()
         _run_in_background(stack, keep_published(settings), "schemas")
         publisher = await stack.enter_async_context(worker_components.open_publisher(settings))
-        health.set_waiting_for("the pauses of sending")
         await stack.enter_async_context(
-            worker_components.follow_pauses(settings, board, metrics, end_at_once)
+            worker_components.follow_pauses(settings, board, metrics, health, end_at_once)
         )
-        health.set_waiting_for("the start")
+        policies = await stack.enter_async_context(
+            worker_components.follow_policies(settings, metrics, health, end_at_once)
+        )
         scorer = await stack.enter_async_context(worker_components.open_scorer(settings, metrics))
         store = stack.enter_context(closing(DocumentStore(settings.documents.store)))
         translation = await stack.enter_async_context(
@@ -192,6 +194,7 @@ async def _run(settings: Settings) -> None:
             await stack.enter_async_context(
                 worker_components.follow_known_answers(settings, metrics, health, end_at_once)
             ),
+            policies,
         )
         outcomes = OutcomePublisher(codec, publisher, topics, traces)
         intake = Intake(codec, pipeline, outcomes, metrics.answers, traces, settings, end_at_once)
@@ -214,6 +217,9 @@ async def _run(settings: Settings) -> None:
 
         if await _wait_until_caught_up(documents, health, stopping):
             await _wait_until_prepared(settings, terms, retrieval, health, stopping)
+            await stack.enter_async_context(
+                worker_components.watch_policy_documents(policies, _share_changed(store), end_at_once)
+            )
             requested = await stack.enter_async_context(
                 worker_components.open_request_publisher(settings, codec, traces)
             )
@@ -221,6 +227,13 @@ async def _run(settings: Settings) -> None:
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.set_waiting_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
+
+
+def _share_changed(store: DocumentStore) -> ShareChanged:
+    async def share_changed(since: int) -> float:
+        return await asyncio.to_thread(store.share_changed, since)
+
+    return share_changed
 
 
 def _watch_impairments(

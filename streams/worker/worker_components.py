@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from schemas import Codec
-from scoring.policy.thresholds import NO_PAUSES
+from scoring.policy import NO_PAUSES, SETTINGS_POLICY
 from scoring.scorer.profile import get_profile
 from scoring.scorer.scorer import ScorerOptions
 from scoring.values.opinion import Opinion
@@ -21,6 +21,7 @@ from streams.documents.store import DocumentStore
 from streams.documents.versions import BadDocument
 from streams.kafka.consumer_groups import client_id
 from streams.kafka.kafka_clients import open_producer
+from streams.kafka.topic_follower import keep_following
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics, message_limits
 from streams.known_answers.known_follower import KnownAnswersFollower
@@ -30,6 +31,7 @@ from streams.llm.cascade import AskJudges, Cascade, max_waiting_for_judges
 from streams.llm.endpoints.opening import open_judges
 from streams.llm.inquiry import chain_from_settings
 from streams.llm.opinion_cache import open_opinion_cache
+from streams.observability.failures import InfrastructureFailure
 from streams.observability.health import Health
 from streams.observability.stages import Stages
 from streams.pause.pause_follower import PauseFollower
@@ -38,6 +40,8 @@ from streams.pipeline.context import DocumentLookup
 from streams.pipeline.intake import OutcomePublisher
 from streams.pipeline.pipeline import Pipeline, TracedRetriever
 from streams.pipeline.traces import AnswerTraces
+from streams.reviews.policy_follower import PolicyFollower, ShareChanged
+from streams.reviews.policy_state import PolicyState
 from streams.scorers.options import AsyncScorer, DisabledScorer, worker_options
 from streams.scorers.pool import ScoringPool
 from streams.search.service import Retrieval, open_retrieval
@@ -49,6 +53,8 @@ from streams.web.verdict_endpoint import PUBLISH_SECONDS
 from streams.worker.process_lifetime import failure_callback
 from streams.worker.worker_metrics import WorkerMetrics
 
+#: The topic has a few records for each policy: if reading takes longer, the broker cannot be reached.
+_POLICY_SECONDS = 30.0
 #: Verdicts that are ready within so many milliseconds go to the broker in one request.
 _LINGER_MS = 2
 
@@ -155,6 +161,7 @@ async def follow_pauses(
     settings: Settings,
     pause_state: PauseState,
     metrics: WorkerMetrics,
+    health: Health,
     on_failure: Callable[[BaseException], None],
 ) -> AsyncIterator[None]:
     """Keep ``pause_state`` up to date with the topic; it is read to its end before this yields.
@@ -162,6 +169,7 @@ async def follow_pauses(
     ``on_failure`` is called when they cannot be followed any more. Raises ServiceUnreachable, PausesLost.
     """
     metrics.pauses.watch(settings.policy, pause_state)
+    health.set_waiting_for("the pauses of sending")
     topic = Topics(settings.kafka.topic_prefix).controls
     # An open transaction in the topic must not hide a pause.
     async with open_reader(settings.kafka, topic, isolation_level="read_uncommitted") as reader:
@@ -173,6 +181,48 @@ async def follow_pauses(
             yield
         finally:
             following.cancel()
+
+
+@asynccontextmanager
+async def follow_policies(
+    settings: Settings, metrics: WorkerMetrics, health: Health, on_failure: Callable[[BaseException], None]
+) -> AsyncIterator[PolicyFollower]:
+    """Follow the policies, which are read to their end before this yields.
+
+    Later on the policy is unknown as long as they cannot be read. Raises InfrastructureFailure.
+    """
+    follower, topic = PolicyFollower(PolicyState()), Topics(settings.kafka.topic_prefix).policies
+    metrics.policies.watch(follower)
+    health.set_waiting_for("the policies")
+    following = asyncio.create_task(
+        keep_following(follower, "the policies", settings.kafka, topic, follower.on_lost)
+    )
+    following.add_done_callback(failure_callback(on_failure))
+    try:
+        try:
+            async with asyncio.timeout(_POLICY_SECONDS):
+                await follower.is_read.wait()
+        except TimeoutError as error:
+            raise InfrastructureFailure(f"the policies cannot be read from topic {topic}") from error
+        health.add_impairment_check(follower.impairment)
+        health.set_waiting_for("the start")
+        yield follower
+    finally:
+        following.cancel()
+
+
+@asynccontextmanager
+async def watch_policy_documents(
+    follower: PolicyFollower, share_changed: ShareChanged, on_failure: Callable[[BaseException], None]
+) -> AsyncIterator[None]:
+    """End promises of the policy when too many documents have changed; they were counted when this yields."""
+    await follower.measure_documents(share_changed)
+    watching = asyncio.create_task(follower.watch_documents(share_changed))
+    watching.add_done_callback(failure_callback(on_failure))
+    try:
+        yield
+    finally:
+        watching.cancel()
 
 
 @asynccontextmanager
@@ -277,20 +327,29 @@ def build_pipeline(
     metrics: WorkerMetrics,
     stages: Stages,
     known_answers: KnownAnswers | None = None,
+    policies: PolicyFollower | None = None,
 ) -> Pipeline:
     """Return the way of an answer through these parts, each step timed and counted.
 
     ``pause_state`` has the pauses by operators; None if they are not followed: only the policy's own count.
-    ``known_answers``: None if they are not followed.
+    ``known_answers`` and ``policies``: None if they are not followed; then the settings' policy decides.
     """
     found = TracedRetriever(retriever, stages) if retriever else None
     profile = settings.scoring.profile
 
     def decide(
-        scored_answer: ScoredAnswer, opinions: Sequence[Opinion], *, known: Reason | None
+        scored_answer: ScoredAnswer,
+        opinions: Sequence[Opinion],
+        *,
+        known: Reason | None,
+        characters: int,
+        model: str | None,
     ) -> PolicyDecision:
         pauses = pause_state.pauses if pause_state else NO_PAUSES
-        return settings.policy.decide(scored_answer, opinions, pauses, known)
+        active = policies.active if policies else SETTINGS_POLICY
+        return settings.policy.decide(
+            scored_answer, opinions, pauses, known, active, characters=characters, model=model
+        )
 
     def count(scored: ScoredAnswer) -> None:
         metrics.prepared_documents.count(scored.cache_use)

@@ -21,6 +21,7 @@ from streams.observability.tracing import otel_resource, otel_setup_errors
 from streams.pause.pause_follower import PauseMetrics
 from streams.pipeline.answer_metrics import AnswerMetrics
 from streams.rates.rate_metrics import RateMetrics
+from streams.reviews.policy_follower import PolicyMetrics
 from streams.scorers.scorer_metrics import ParseCacheMetrics, ScoringMetrics
 from streams.search.search_metrics import RetrievalMetrics
 from streams.settings import Settings, TelemetrySettings, certificate_end
@@ -63,6 +64,8 @@ class WorkerMetrics(Instruments):
         self.requests = RequestMetrics(self)
         self.begin_section("Pauses of sending")
         self.pauses = PauseMetrics(self)
+        self.begin_section("Policies")
+        self.policies = PolicyMetrics(self)
         self.begin_section("Known answers")
         self.known_answers = KnownAnswerMetrics(self)
         self.begin_section("Kafka")

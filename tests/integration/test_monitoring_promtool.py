@@ -324,6 +324,7 @@ MISLEADING = (
     "TruthgateRatesWithoutLeader",
     "TruthgateRatesFailing",
     "TruthgatePausesUnknown",
+    "TruthgatePolicyUnknown",
 )
 
 
@@ -479,6 +480,16 @@ def test_a_worker_that_does_not_know_the_pauses_is_named_until_it_does(rules: Pa
     }
     name, worker = "TruthgatePausesUnknown", "instance"
     expected = [Fires(9, name, worker), Fires(13, name, worker, ("b",)), Fires(22, name, worker)]
+    play(rules, series, expected)
+
+
+def test_a_worker_that_does_not_know_the_policy_is_named_until_it_does(rules: Path) -> None:
+    own, name = 'job="truthgate", instance="b", version="settings"', "TruthgatePolicyUnknown"
+    series = {
+        f'truthgate_policy{{{own}, state="active"}}': "1x4 _x9 1x20",
+        f'truthgate_policy{{{own}, state="unknown"}}': "_x4 1x9 _x20",
+    }
+    expected = [Fires(4, name, "instance"), Fires(7, name, "instance", ("b",)), Fires(20, name, "instance")]
     play(rules, series, expected)
 
 

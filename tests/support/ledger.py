@@ -28,6 +28,7 @@ _OF_THE_MOMENT = {
     "judge_unavailable",
     "judge_budget_spent",
     "pauses_unknown",
+    "policy_unknown",
 }
 
 

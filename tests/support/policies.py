@@ -1,17 +1,32 @@
 """Fitted policies and their records, for tests."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from aiokafka import ConsumerRecord
 
-from schemas import PolicyChange
-from scoring.policy.certificates import Certificate, FittedThresholds, Promise
+from schemas import PolicyChange, Verdict
+from scoring.policy.certificates import ActivePolicy, Certificate, FittedThresholds, Promise
 from scoring.policy.risk import SHIPPED_RISK, RiskModel
-from scoring.values.exchange import Decision
-from streams.reviews.policy_records import CODEC, Change, policy_key, to_content
-from streams.reviews.policy_state import PolicyState
+from scoring.values.exchange import Decision, MessageType
+from scoring.values.rules import Reason
+from scoring.values.scored_answer import ScoredAnswer
+from streams.kafka.topics import Topics
+from streams.reviews.policy_records import (
+    CODEC,
+    PARTITION,
+    SETTINGS_VERSION,
+    Change,
+    policy_key,
+    to_content,
+)
+from streams.reviews.policy_state import PolicyState, PolicyStatus
+from streams.reviews.rating_records import verdict_facts
+from streams.settings import Settings
 from tests.support.clock import Clock
+from tests.support.ledger import Ledger
 from tests.support.pauses import WHEN, raw_record
+from tests.support.records import Outgoing, consume_all, produce
 
 
 def a_certificate(risk: RiskModel = SHIPPED_RISK, **values: Any) -> Certificate:
@@ -65,3 +80,66 @@ def policy_state(clock: Clock, *changes: PolicyChange) -> PolicyState:
     state.apply(change_record(each, offset) for offset, each in enumerate(changes))
     state.freshness.confirm(clock.now)
     return state
+
+
+async def write_changes(settings: Settings, *changes: PolicyChange) -> None:
+    """Write changes to the topic, as the command does."""
+    records = [
+        Outgoing(CODEC.encode(each), policy_key(each.version, each.change, each.group), partition=PARTITION)
+        for each in changes
+    ]
+    await produce(settings.kafka, Topics(settings.kafka.topic_prefix).policies, records)
+
+
+def fitted_to(verdict: Verdict, threshold: float = 0.9) -> FittedThresholds:
+    """Give a policy that covers such verdicts, up to a risk that they do not have."""
+    facts = verdict_facts(verdict)
+    versions = tuple(sorted(facts.versions))
+    return a_fitted_policy(a_certificate(groups=(facts.group,), versions=versions, threshold=threshold))
+
+
+async def wrong_decisions(settings: Settings, ledger: Ledger, late_ms: int) -> list[str]:
+    """Recount offline: decide every verdict by the topic `policies` as it was when it was published.
+
+    Returns the ids whose decision, reasons and version are not those of any policy that was the current one
+    within ``late_ms`` before, by the broker's clock. For answers on which no rule decides.
+    """
+    records = await consume_all(settings.kafka, Topics(settings.kafka.topic_prefix).policies)
+    outcomes = [(0, _active(()))]
+    outcomes += [(record.timestamp, _active(records[: n + 1])) for n, record in enumerate(records)]
+    wrong = []
+    for record, verdict in zip(ledger.records, ledger.verdicts, strict=True):
+        began = [n for n, (since, _) in enumerate(outcomes) if since <= record.timestamp - late_ms][-1]
+        possible = [active for since, active in outcomes[began:] if since <= record.timestamp]
+        if not any(_decided(settings, verdict, active) for active in possible):
+            wrong.append(verdict.answer_id)
+    return wrong
+
+
+def _active(records: Sequence[ConsumerRecord]) -> ActivePolicy:
+    state = PolicyState(Clock())
+    state.apply(records)
+    current = state.current
+    is_fitted = current.version != SETTINGS_VERSION
+    is_withdrawn = state.status(current) is PolicyStatus.WITHDRAWN
+    return ActivePolicy(
+        current.version if is_fitted else None,
+        current.fitted if is_fitted else None,
+        Reason.POLICY_WITHDRAWN if is_withdrawn else None,
+        current.withdrawn_groups,
+    )
+
+
+def _decided(settings: Settings, verdict: Verdict, active: ActivePolicy) -> bool:
+    scored = ScoredAnswer(
+        verdict.score,
+        MessageType(verdict.message_type),
+        verdict.language,
+        profile=verdict.profile,
+        scorer_version=verdict.scorer_version,
+        degraded=verdict.degraded,
+    )
+    characters, model = len(verdict.answer), verdict.model
+    decided = settings.policy.decide(scored, (), active=active, characters=characters, model=model)
+    found = verdict.decision, verdict.reasons, verdict.policy_version
+    return found == (decided.decision, decided.reasons, decided.policy_version)

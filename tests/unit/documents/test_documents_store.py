@@ -399,3 +399,17 @@ def test_a_transaction_whose_commit_fails_is_undone_and_the_next_one_can_begin()
         connection.execute("INSERT INTO one VALUES (1)")
     assert connection.execute("SELECT count(*) FROM two").fetchone() == (0,)
     connection.close()
+
+
+def test_the_share_of_documents_that_were_added_changed_or_deleted_since_a_time(store):
+    assert store.share_changed(0) == 0.0
+    store.apply([change(each, n, at=1_000) for n, each in enumerate("abcd")], {0: 4})
+    assert (store.share_changed(999), store.share_changed(1_000)) == (1.0, 0.0)
+    store.apply([change("a", 4, at=2_000)], {0: 5})  # published again, unchanged
+    assert store.share_changed(1_000) == 0.0
+    store.apply([change("a", 5, "other", at=3_000), change("a", 6, "third", at=3_001)], {0: 7})
+    assert store.share_changed(1_000) == 0.25
+    store.apply([change("b", 7, None, at=4_000), change("e", 8, at=4_000)], {0: 9})
+    assert store.share_changed(1_000) == 0.75
+    store.apply([change(each, 9 + n, None, at=5_000) for n, each in enumerate("acde")], {0: 13})
+    assert store.share_changed(1_000) == 1.0
