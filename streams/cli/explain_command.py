@@ -363,6 +363,7 @@ def _policy(explanation: Explanation) -> Iterator[str]:
     yield f"version {printable(policy.version)}"
     if (found := policy.thresholds) is None:
         yield "thresholds unknown: it is neither the policy of these settings nor the shipped one"
+        yield "a fitted one is shown by `truthgate policy show`"
         return
     sent = f"score ≥ {found.auto_send_at:g}" if found.auto_send_at < MAX_SCORE else "only by a rule"
     blocked = f"score < {found.block_below:g}" if found.block_below > MIN_SCORE else "only by a rule"

@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -22,8 +22,9 @@ from scoring.guarantees.error_watch import ErrorWatch, step
 from scoring.guarantees.joined_ratings import JoinedRating, Truth
 from scoring.guarantees.risk_fitting import FittedRisk, fit_risk, risk_examples
 from scoring.guarantees.threshold_tests import binomial_p
+from scoring.policy import ActivePolicy, Policy
 from scoring.policy.certificates import FittedThresholds, Promise
-from scoring.policy.risk import INPUTS, SHIPPED_RISK, RiskModel, risk_inputs
+from scoring.policy.risk import INPUTS, SHIPPED_RISK, RiskModel, rating_versions, risk_inputs
 from scoring.scorer.profile import RULES_BY_KIND
 from scoring.values.exchange import Evidence, FeatureValue, MessageType
 from scoring.values.opinion import Label, Opinion
@@ -33,6 +34,7 @@ from tests.benchmarks.promise_recorded import recorded, resampled
 from tests.benchmarks.promise_worlds import WORLDS, Answers, Flags, Floats
 
 DELTA = 0.05
+_DECISIONS = 20_000
 #: From ratings and the promised share to which answers are sent.
 Method = Callable[[Sequence[JoinedRating], float], Callable[[Answers], Flags]]
 
@@ -229,26 +231,38 @@ def calibration(options: argparse.Namespace) -> None:
 
 
 def cost(_options: argparse.Namespace) -> None:
-    """Print what inputs and a decision by certificates take for one answer, with many of each."""
+    """Print what inputs, certificates and a whole decision take for one answer, with many of each."""
     kind = next(kind for kind, rule in RULES_BY_KIND.items() if rule and rule.effect is RuleEffect.REVIEW)
     evidence = Evidence(kind, "word", 0, 4)
     features = tuple(FeatureValue(f"feature {n}", 0.5, (evidence,) * 3) for n in range(10))
     answer = ScoredAnswer(
         2.5, MessageType.BINARY, "nl", features=features, support=0.4, contradiction=0.6, profile="truthgate"
     )
-    opinion = Opinion("single", ("m",), "p", Label.FALSE, 0.9, score=1.0)
+    opinion = Opinion("single", ("m",), "p", Label.FALSE, 0.8, score=1.0)
     world, number, alpha = WORLDS["600 ratings"]
     ratings = world.ratings(np.random.default_rng(2), number)
     weights = tuple((name, 1.0) for name in (*INPUTS, *(f"rule:{n}" for n in range(20))))
     certificates = propose(ratings, Promise(alpha, DELTA)).thresholds.certificates
     thresholds = FittedThresholds(RiskModel("large", 0.0, weights), certificates * 20)
-    _line("decisions", "ms each")
-    times = 20_000
-    began = process_time()
-    for _ in range(times):
+    versions = rating_versions(answer.profile, answer.scorer_version, None, (opinion,))
+    covering = tuple(replace(each, groups=("binary nl",), versions=tuple(versions)) for each in certificates)
+    active = ActivePolicy("fitted", FittedThresholds(thresholds.model, covering * 20))
+    decide = Policy().decide
+
+    def alone() -> None:
         inputs = risk_inputs(answer, (opinion,), 400)
-        thresholds.decide(inputs, "group 0", ("profile=support", "judge=single"), may_be_sent=True)
-    _line(str(times), f"{1000 * (process_time() - began) / times:.4f}")
+        thresholds.decide(inputs, "group 0", versions, may_be_sent=True)
+
+    _line("what", "ms an answer")
+    for name, work in (
+        ("inputs and certificates alone", alone),
+        ("the whole decision by the settings", lambda: decide(answer, (opinion,))),
+        ("the whole decision by a fitted policy", lambda: decide(answer, (opinion,), active=active)),
+    ):
+        began = process_time()
+        for _ in range(_DECISIONS):
+            work()
+        _line(name, f"{1000 * (process_time() - began) / _DECISIONS:.4f}")
 
 
 def _line(*cells: str) -> None:

@@ -9,9 +9,11 @@ from aiohttp import ClientSession
 
 from schemas import ChatbotAnswer, Codec, KnowledgeDocument, Verdict, to_json
 from schemas.validation import from_json
+from streams.reviews.policy_records import Change
 from tests.support.commands import truthgate, variables
 from tests.support.http_service import ADDRESS
 from tests.support.ledger import outgoing, read_until_settled
+from tests.support.policies import a_change, write_changes
 from tests.support.records import Outgoing, eventually, produce
 from tests.support.sendable_answers import WOULD_BE, sendable_answers, sending
 from tests.support.workers import Server, Worker, changed
@@ -71,7 +73,7 @@ async def test_a_worker_gives_over_http_what_it_publishes_and_publishes_nothing_
 
 
 @pytest.mark.parametrize("process", [Worker, Server])
-async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pauses_count(
+async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pauses_and_policies_count(
     process, settings, topics, tmp_path
 ):
     publishing = {"verdicts": {"anonymous": True, "publish": True}}
@@ -92,6 +94,12 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pau
             assert {verdict.model for verdict in ledger.verdicts} == {"gpt-7"}
             assert ledger.verdicts[0].metadata == sent.metadata
 
+            await write_changes(serving, a_change("settings", Change.WITHDRAWN))
+            await eventually(lambda: "policy_changed" in running.log, "it knows of the withdrawal")
+            _, verdict = await _posted(session, others[0])
+            assert (verdict.decision, verdict.reasons) == ("review", ("policy_withdrawn", WOULD_BE))
+            await write_changes(serving, a_change("settings", Change.APPROVED))
+            await eventually(lambda: running.log.count("policy_changed") == 2, "the settings decide again")
             paused = await asyncio.to_thread(
                 truthgate, "pause", "--reason", "wrong", "--by", "anna", environment=variables(settings)
             )
@@ -106,7 +114,7 @@ async def test_with_publish_a_verdict_is_on_its_topic_before_it_is_given_and_pau
     assert 'truthgate_verdicts_by_model_total{decision="review",model="none"}' in metrics
     ledger = await read_until_settled(serving, [sent, *others])
     on_review = [record for record in ledger.records if record.topic == topics.review]
-    assert len(on_review) == len(others)
+    assert len(on_review) == len(others) + 1  # the first one twice
     assert not [
         word for word in (sent.answer, sent.question, "theirs alone") if word in running.log + metrics
     ]
