@@ -1,6 +1,7 @@
 """Fitted policies as records of the topic `policies`: their content, their keys, and reading them."""
 
 import hashlib
+from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -19,6 +20,8 @@ CODEC: Final = Codec()
 SETTINGS_VERSION: Final = "settings"
 #: Every record is in this partition, since offsets order nothing across partitions: writers name it.
 PARTITION: Final = 0
+#: What a certificate and its record have by the same name and in the same form.
+_EQUAL_FIELDS: Final = {each.name for each in fields(Certificate)} - {"promise", "delta", "first", "last"}
 
 
 class Change(StrEnum):
@@ -91,48 +94,25 @@ def to_fitted(content: PolicyContent) -> FittedThresholds:
 def _to_record(certificate: Certificate) -> PolicyCertificate:
     promise = certificate.promise
     return PolicyCertificate(
-        decision=certificate.decision,
-        groups=certificate.groups,
-        threshold=certificate.threshold,
+        **{name: getattr(certificate, name) for name in _EQUAL_FIELDS},
         alpha=promise.alpha,
         delta=promise.delta,
         missed=promise.missed,
         delta_spent=certificate.delta,
-        answers=certificate.answers,
-        coverage=certificate.coverage,
-        ratings=certificate.ratings,
-        mistakes=certificate.mistakes,
-        estimate=certificate.estimate,
-        bound=certificate.bound,
         first=from_epoch_ms(certificate.first),
         last=from_epoch_ms(certificate.last),
-        data=certificate.data,
-        model=certificate.model,
-        versions=certificate.versions,
-        max_documents_changed=certificate.max_documents_changed,
     )
 
 
 def _certificate(record: PolicyCertificate) -> Certificate:
-    decision = Decision(record.decision)
-    if decision is Decision.REVIEW:
+    same = {name: getattr(record, name) for name in _EQUAL_FIELDS}
+    same["decision"] = Decision(record.decision)
+    if same["decision"] is Decision.REVIEW:
         raise ValueError("no certificate is needed for a review")
     return Certificate(
-        decision=decision,
-        groups=record.groups,
-        threshold=record.threshold,
+        **same,
         promise=Promise(record.alpha, record.delta, record.missed),
         delta=record.delta_spent,
-        answers=record.answers,
-        coverage=record.coverage,
-        ratings=record.ratings,
-        mistakes=record.mistakes,
-        estimate=record.estimate,
-        bound=record.bound,
         first=to_epoch_ms(record.first),
         last=to_epoch_ms(record.last),
-        data=record.data,
-        model=record.model,
-        versions=record.versions,
-        max_documents_changed=record.max_documents_changed,
     )

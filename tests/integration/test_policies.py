@@ -70,7 +70,7 @@ async def last_sent_after(settings: Settings, ledger: Ledger, key: str) -> int:
 
 @pytest.mark.usefixtures("topics")
 @pytest.mark.timeout(300)
-async def test_workers_change_over_and_stop_sending_without_a_restart(quick, tmp_path, record_property):
+async def test_workers_change_over_and_stop_sending_without_a_restart(quick, tmp_path):
     answers = sendable_answers(1600, "stream")
     workers = [Worker(quick, tmp_path, name) for name in ("first", "second")]
     with workers[0], workers[1]:
@@ -99,9 +99,7 @@ async def test_workers_change_over_and_stop_sending_without_a_restart(quick, tmp
     assert counts.keys() == {by_settings(quick), NOT_COVERED, BY_RISK, WITHDRAWN}
     assert min(counts.values()) >= 150
     assert await wrong_decisions(quick, ledger, AT_ONCE_MS) == []
-    late = await last_sent_after(quick, ledger, f"{VERSION}/withdrawn")
-    record_property("sent_after_the_withdrawal_ms", late)
-    assert late < AT_ONCE_MS
+    assert await last_sent_after(quick, ledger, f"{VERSION}/withdrawn") < AT_ONCE_MS
 
 
 @pytest.mark.usefixtures("topics")
