@@ -328,6 +328,10 @@ MISLEADING = (
 )
 
 
+#: The policy of worker a, which is unknown then.
+UNKNOWN_POLICY = 'truthgate_policy{job="truthgate", instance="a", version="settings", state="unknown"}'
+
+
 def _of_worker(worker: str, **courses: str) -> dict[str, str]:
     own = f'job="truthgate", instance="{worker}"'
     return {f"truthgate_{name}{{{own}}}": course for name, course in courses.items()}
@@ -342,7 +346,7 @@ def test_silence_of_kafka_calls_somebody_once_and_nothing_else_is_told_for_it(ru
         rates_leader="1x4 0x14 1x40",
         rates_failures_total="0x4 1+1x14 15x40",
         pauses_known="1x5 0x13 1x40",
-    )
+    ) | {UNKNOWN_POLICY: "_x5 1x12 stale"}
     quiet = [Fires(minute, name) for name in MISLEADING for minute in range(2, 60, 3)]
     expected = [Fires(5, SILENT), Fires(6, SILENT, values=("critical",)), Fires(20, SILENT), *quiet]
     play(rules, silent, [*expected, Fires(19, SILENT, values=("critical",))])
@@ -356,8 +360,8 @@ def test_the_same_without_silence_of_kafka_is_told(rules: Path) -> None:
         rates_leader="0x60",
         rates_failures_total="0x4 1+1x14 15x40",
         pauses_known="0x60",
-    )
-    told = zip(MISLEADING, ("critical", "warning", "warning", "warning"), strict=True)
+    ) | {UNKNOWN_POLICY: "1x60"}
+    told = zip(MISLEADING, ("critical", *["warning"] * 4), strict=True)
     play(rules, heard, [Fires(12, SILENT), *(Fires(12, name, values=(how,)) for name, how in told)])
 
 

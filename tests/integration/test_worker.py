@@ -31,11 +31,11 @@ from tests.support.records import Outgoing, RawName, committed, eventually, prod
 from tests.support.retrieval import with_retrieval
 from tests.support.workers import Supervised, Worker, changed, environment
 
-#: Metrics of the reference that a worker shows only with rates, known answers, translation, retrieval or
-#: profile `paper`.
+#: Metrics of the reference that a worker shows only with rates, known answers, a fitted policy, translation,
+#: retrieval or profile `paper`.
 _SOMETIMES = re.compile(
     r"truthgate_(hallucination_rate|faithfulness|alert|rates_(leader|lag|watermark)|translation_(call_)?duration_seconds"
-    r"|retrieval_complete|company_terms(_age_seconds)?$|pauses$|known_answers(_current)?$|opinions_total|verdicts_by_model_total|judge_(breaker|budget_left|in_flight))"
+    r"|retrieval_complete|company_terms(_age_seconds)?$|pauses$|known_answers(_current)?$|policy_(withdrawn|certificates)$|opinions_total|verdicts_by_model_total|judge_(breaker|budget_left|in_flight))"
     r"|gen_ai_client_"  # where judges are named
     r"|http_server_"  # where answers are posted
     r"|truthgate_kafka_certificate_end_seconds$"  # where the brokers ask for a certificate
