@@ -1,11 +1,10 @@
 """The follower reads the topic to its end before all else, and ends the worker if it cannot go on."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
 from typing import Self
 
 import pytest
-from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.errors import (
     OffsetOutOfRangeError,
     RequestTimedOutError,
@@ -16,71 +15,22 @@ from structlog.testing import capture_logs
 
 from scoring.policy import Pauses, PauseScope
 from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.kafka.topic_identity import TopicIdentity
-from streams.kafka.topic_reader import TopicSnapshot
 from streams.observability.failures import EXIT_UNREACHABLE
 from streams.pause.pause_follower import PauseFollower, PausesLost
 from streams.pause.pause_state import PauseState
+from tests.support.followed_topic import FIRST, Topic, now
 from tests.support.pauses import INSTRUCTIONS_IN_DUTCH, a_pause, pause_record, raw_record, resumed
 from tests.support.virtual_time import run_virtually
 
 EVERYTHING = a_pause()
-FIRST, SECOND = TopicPartition("controls", 0), TopicPartition("controls", 1)
-
-
-class Topic:
-    """A topic that a test writes to, and its reader in one."""
-
-    def __init__(self, *records: ConsumerRecord) -> None:
-        self.records = {FIRST: list(records)}
-        self.positions: dict[TopicPartition, int] = {}
-        self.topic_id = "1"
-        self.looks: list[Exception] = []
-        self.failure: Exception | None = None
-        self.silent = False
-        self.hangs = False
-
-    async def snapshot(self) -> TopicSnapshot:
-        if self.hangs:
-            await asyncio.Event().wait()
-        if self.looks:
-            raise self.looks.pop(0)
-        ends = {at: len(records) for at, records in self.records.items()}
-        origins = (TopicIdentity("cluster", "controls", self.topic_id),)
-        return TopicSnapshot(origins, dict.fromkeys(ends, 0), ends, _now())
-
-    async def read_between(
-        self, begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
-    ) -> AsyncIterator[list[ConsumerRecord]]:
-        if self.failure:
-            raise self.failure
-        for at, end in ends.items():
-            yield self.records[at][begins[at] : end]
-
-    def read_from(self, positions: Mapping[TopicPartition, int]) -> None:
-        self.positions = dict(positions)
-
-    async def poll(self, wait: float) -> list[ConsumerRecord]:
-        await asyncio.sleep(wait)
-        if self.failure:
-            raise self.failure
-        read = [record for at, offset in self.positions.items() for record in self.records[at][offset:]]
-        self.positions = {at: len(self.records[at]) for at in self.positions}
-        return read
-
-    def caught_up_at(self) -> float | None:
-        return None if self.silent else _now()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
+SECOND = TopicPartition("controls", 1)
 
 
 class Following:
     """A follower at work on a topic."""
 
     def __init__(self, topic: Topic) -> None:
-        self.state = PauseState(_now)
+        self.state = PauseState(now)
         self.follower = PauseFollower(self.state, "controls", topic)  # type: ignore[arg-type]
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -153,7 +103,7 @@ def test_a_topic_that_is_not_read_in_time_at_the_start_is_the_end():
         topic.hangs = True
         with pytest.raises(PausesLost, match="TimeoutError"):
             await Following(topic).follower.read_to_end()
-        return _now()
+        return now()
 
     assert run_virtually(main()) == 30
 
@@ -204,6 +154,7 @@ def test_a_topic_counts_as_deleted_after_three_checks_in_a_row():
         async with Following(topic) as following:
             topic.looks = [gone, gone]
             await asyncio.sleep(35)
+            assert not following.tasks[0].done()
             topic.looks = [gone, gone, gone]
             assert "deleted" in str(await following.lost(35))
 

@@ -112,19 +112,22 @@ def test_an_approval_that_cannot_be_read_opens_no_older_version():
     assert outcome(state)[0::2][:2] == (NEW, PolicyStatus.WITHDRAWN)
 
 
+OF_ANOTHER_MODEL = a_change(NEW, Change.PROPOSED, fitted=a_fitted_policy(a_certificate(model="x+1")))
+
+
 @pytest.mark.parametrize(
-    "value",
+    ("value", "error"),
     [
-        b"nonsense",
-        CODEC.encode(replace(PROPOSED, content=None)),
-        CODEC.encode(a_change(NEW, Change.PROPOSED, fitted=a_fitted_policy(a_certificate(model="x+1")))),
+        (b"nonsense", "unknown_format"),
+        (CODEC.encode(replace(PROPOSED, content=None)), None),
+        (CODEC.encode(OF_ANOTHER_MODEL), "unusable_content"),
     ],
 )
-def test_without_content_the_policy_is_unknown(value):
+def test_without_content_the_policy_is_unknown(value, error):
     state = policy_state(Clock(), APPROVED)
     assert outcome(state) == (NEW, None, PolicyStatus.ACTIVE, frozenset(), False)
-    state.apply([raw_record(policy_key(NEW, Change.PROPOSED), value, 1)])
-    assert not state.is_known
+    (entry,) = state.apply([raw_record(policy_key(NEW, Change.PROPOSED), value, 1)])
+    assert (entry.error, state.is_known) == (error, False)
     state.apply([change_record(PROPOSED, 2)])
     assert state.is_known
 
@@ -195,6 +198,7 @@ def test_compaction_repeats_and_batches_change_nothing(records, data):
     assert outcome(_read(compacted + records[upto:])) == whole
     again = _read(records[:upto])
     again.apply(records)
+    assert outcome(again) == whole
     again.apply(records[upto:])
     assert outcome(again) == whole
 

@@ -207,6 +207,7 @@ async def test_changes_are_logged_without_their_reasons(working):
         working.follower.on_poll()
         working.read()
         working.follower.on_lost("replaced")
+        working.read()
     by = {"change": "approved", "group": None, "by": "anna"}
     assert [{name: value for name, value in line.items() if name != "log_level"} for line in logs] == [
         {"event": "policy_current", "version": "settings", "state": "active"},
@@ -216,5 +217,6 @@ async def test_changes_are_logged_without_their_reasons(working):
         {"event": "policies_unknown"},
         {"event": "policies_known_again"},
         {"event": "policies_lost", "error_type": "replaced"},
+        {"event": "policies_known_again"},
     ]
     assert "ratings of October" not in str(logs)
