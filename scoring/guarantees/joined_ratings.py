@@ -29,7 +29,8 @@ class VerdictFacts:
     ``group`` is the message type and language. ``inputs`` are those of the risk (``risk_inputs``).
     ``may_be_sent``: no check objects (``no_check_objects``). ``versions`` name all that the verdict depends
     on: profile, scorer, judge with its prompt, the chatbot's model. ``scored_at`` is in ms since 1970.
-    ``answer_key`` is equal for equal answers; empty for one like no other.
+    ``answer_key`` is equal for equal answers; empty for one like no other. ``certified_by`` is the version of
+    the policy whose certificate sent it; empty if something else decided.
     """
 
     verdict_id: str
@@ -40,6 +41,7 @@ class VerdictFacts:
     may_be_sent: bool
     versions: frozenset[str]
     answer_key: str = ""
+    certified_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +162,16 @@ def join(
     with such verdicts can be promised anything.
     """
     facts: dict[str, VerdictFacts] = {}
-    for each in sorted(verdicts, key=_verdict_order):
+    for each in sorted(verdicts, key=verdict_order):
         facts.setdefault(each.verdict_id, each)
     by_id: dict[str, PersonsReview] = {}
-    for review in sorted(reviews, key=_review_order):
+    for review in sorted(reviews, key=review_order):
         by_id.setdefault(review.review_id, review)
     of_verdict: dict[str, list[PersonsReview]] = {}
     for review in by_id.values():
         of_verdict.setdefault(review.verdict_id, []).append(review)
     ratings = []
-    for each in sorted(facts.values(), key=_verdict_order):
+    for each in sorted(facts.values(), key=verdict_order):
         given = tuple(of_verdict.get(each.verdict_id, ()))
         ratings.append(JoinedRating(each, given, _draw(each, audit(each), given)))
     unknown = tuple(review for review in by_id.values() if review.verdict_id not in facts)
@@ -185,11 +187,13 @@ def _draw(facts: VerdictFacts, draw: AuditDraw, reviews: Iterable[PersonsReview]
     return AuditDraw(1 / weight, drawn=True) if weight > 1 else draw
 
 
-def _verdict_order(facts: VerdictFacts) -> tuple[object, ...]:
-    content = sorted(facts.versions), sorted(facts.inputs.items()), facts.answer_key
+def verdict_order(facts: VerdictFacts) -> tuple[object, ...]:
+    """Return what verdicts are sorted by: of two with one id the first counts."""
+    content = sorted(facts.versions), sorted(facts.inputs.items()), facts.answer_key, facts.certified_by
     rest = facts.decision, facts.group, facts.may_be_sent, *content
     return (facts.scored_at, facts.verdict_id, *rest)
 
 
-def _review_order(review: PersonsReview) -> tuple[int, str, str]:
+def review_order(review: PersonsReview) -> tuple[int, str, str]:
+    """Return what reviews are sorted by: of two with one id the first counts."""
     return review.reviewed_at, review.review_id, repr(review)

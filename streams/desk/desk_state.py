@@ -14,7 +14,6 @@ from aiokafka import TopicPartition
 
 from schemas import Codec, KnownAnswer, Review, Verdict
 from streams.desk import judgements
-from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_tables import (
     CLOSED,
     DECIDE,
@@ -34,7 +33,9 @@ from streams.desk.lead_figures import PersonsRating, ReviewedVerdict
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.rates.verdict_counts import to_epoch_ms
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import DeskSettings
+from streams.storage import topic_positions
 from streams.storage.store_file import connect, open_store_file, transaction
 
 DATABASE_NAME: Final = "state.sqlite3"
@@ -124,35 +125,17 @@ class DeskState:
 
     def rebuild_reason(self, log: TopicSnapshot) -> str | None:
         """Return a stable code for why the state must be read from the beginning, or None to read on."""
-        rows = self._reader.execute("SELECT cluster_id, topic, topic_id, reader FROM origins").fetchall()
-        origins = {topic: TopicIdentity(cluster, topic, topic_id) for cluster, topic, topic_id, _ in rows}
-        if not origins:
-            return "new"
-        if origins.keys() != {each.topic for each in log.identities} or not all(
-            each.is_same(origins[each.topic]) for each in log.identities
-        ):
-            return "another_topic"
-        if any(reader != self._reader_id for *_, reader in rows):
-            return "another_release"
-        for at, offset in self.next_offsets().items():
-            # Beyond the end: another log was read. Before the beginning: records were never read.
-            if not log.beginning_offsets.get(at, 0) <= offset <= log.end_offsets.get(at, -1):
-                return "offset_out_of_range"
-        return None
+        return topic_positions.rebuild_reason(self._reader, log, self._reader_id)
 
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
-            for table in (*TABLES, *judgements.TABLES):
-                writer.execute(f"DELETE FROM {table}")  # noqa: S608 - the names are above
-            for each in identities:
-                row = (each.topic, each.cluster_id, each.topic_id, self._reader_id)
-                writer.execute("INSERT INTO origins VALUES (?, ?, ?, ?)", row)
+            tables = (*TABLES, *judgements.TABLES)
+            topic_positions.reset(writer, tables, identities, self._reader_id)
 
     def next_offsets(self) -> dict[TopicPartition, int]:
         """Return the next offset to read of each partition."""
-        rows = self._reader.execute("SELECT topic, partition, next_offset FROM next_offsets")
-        return {TopicPartition(topic, partition): offset for topic, partition, offset in rows}
+        return topic_positions.next_offsets(self._reader)
 
     def apply(self, records: Iterable[DeskRecord], offsets: Offsets) -> None:
         """Store what records change, together with the next offsets, in one transaction."""
@@ -167,10 +150,7 @@ class DeskState:
                 else:
                     self._review(writer, record, record.value)
                 writer.execute(END_AUDIT, (record.value.verdict_id,))
-            writer.executemany(
-                "INSERT OR REPLACE INTO next_offsets VALUES (?, ?, ?)",
-                [(at.topic, at.partition, offset) for at, offset in offsets.items()],
-            )
+            topic_positions.note_offsets(writer, offsets)
 
     def _review(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         verdict_id, place = review.verdict_id, (record.partition, record.offset)

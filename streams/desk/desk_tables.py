@@ -8,6 +8,7 @@ from typing import Final
 
 from streams.desk import judgements
 from streams.desk.decisions import desk_format
+from streams.storage import topic_positions
 
 SCHEMA: Final = """
 CREATE TABLE held (
@@ -67,21 +68,9 @@ CREATE TABLE outcomes (
     outcome TEXT NOT NULL,
     review_id TEXT NOT NULL
 ) STRICT;
-CREATE TABLE next_offsets (
-    topic TEXT NOT NULL,
-    partition INTEGER NOT NULL,
-    next_offset INTEGER NOT NULL,
-    PRIMARY KEY (topic, partition)
-) STRICT;
-CREATE TABLE origins (
-    topic TEXT NOT NULL PRIMARY KEY,
-    cluster_id TEXT NOT NULL,
-    topic_id TEXT NOT NULL,
-    reader TEXT NOT NULL
-) STRICT;
 """
-TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes", "next_offsets", "origins")
-FORMAT: Final = desk_format(4, SCHEMA + judgements.SCHEMA)
+TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
+FORMAT: Final = desk_format(4, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """

@@ -22,7 +22,8 @@ _REPETITIVE_EVENTS: Final = frozenset(
     {
         *("answer_not_judged", "bad_document", "dead_letter", "document_language_unknown"),
         *("desk_rate_limited", "desk_record_unreadable", "known_answer_unreadable"),
-        *("progress_unknown", "review_refused", "unreadable_verdict", "verdict_not_published"),
+        *("progress_unknown", "rating_record_unreadable", "review_refused", "unreadable_verdict"),
+        "verdict_not_published",
     }
 )
 _EVENT_SECONDS: Final = 10.0

@@ -10,7 +10,6 @@ import structlog
 
 from schemas import Codec, Review
 from streams.delivery.publisher import Publisher
-from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
 from streams.desk.desk_election import DeskElection
@@ -32,6 +31,7 @@ from streams.observability.failures import InfrastructureFailure
 from streams.observability.health import Health
 from streams.observability.logs import configure_logging
 from streams.observability.tracing import otel_resource, otel_setup_errors
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import InvalidSettings, Settings
 from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve

@@ -12,7 +12,6 @@ from prometheus_client import CollectorRegistry
 
 from schemas import Verdict
 from scoring.policy import Policy
-from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
 from streams.desk.desk_login import DeskLogin
@@ -24,6 +23,7 @@ from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
 from streams.desk.sessions import COOKIE, Sessions
 from streams.observability.health import Health
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import DeskRole, Settings
 from streams.web import create_web_app, serve
 from tests.support.ports import hold_port, port_of

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from schemas import Review
-from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import NONE, REJECT, SEND
 from streams.desk.desk import Choice, DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import DeskRecord
+from streams.reviews.audit_sample import AuditSample
 from tests.unit.desk.test_desk import Desks, current
 
 KIM, ALEX, ALEX_TOO = (

@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import Verdict
-from streams.desk.audit_sample import AuditSample
 from streams.desk.decisions import DecisionStatus, DecisionStore
 from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
 from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import Settings
 from tests.support.clock import Clock
 from tests.support.reviews import a_review

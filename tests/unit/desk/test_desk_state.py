@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, Review, Verdict, to_json
-from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_state import ANY_HELD, DATABASE_NAME, DeskRecord, DeskState, HeldFilter
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import DeskSettings
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict

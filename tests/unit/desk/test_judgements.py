@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import KnownAnswer, Review, Verdict, WrongSpan
-from streams.desk.audit_sample import AuditSample
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.desk.judgements import combine, judgement
 from streams.known_answers.known_state import KnownAnswerState
+from streams.reviews.audit_sample import AuditSample
 from streams.settings import DeskSettings
 from tests.support.known_answers import a_known_answer
 from tests.support.reviews import a_review

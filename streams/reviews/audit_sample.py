@@ -3,6 +3,9 @@
 import hmac
 from typing import Final
 
+from scoring.guarantees.joined_ratings import NEVER, AuditDraw, VerdictFacts
+from scoring.values.exchange import Decision
+
 #: So many of the drawn are rated by two people, for their agreement.
 _DOUBLE_SHARE: Final = 0.1
 _HASH_BITS: Final = 64
@@ -40,3 +43,9 @@ class AuditSample:
         if place >= self.share:
             return 0
         return 2 if place < self.share * _DOUBLE_SHARE else 1
+
+    def draw(self, facts: VerdictFacts) -> AuditDraw:
+        """Return with which probability a verdict is drawn, and whether it was; of held ones none is."""
+        if facts.decision is Decision.REVIEW or not self.share:
+            return NEVER
+        return AuditDraw(self.share, drawn=self.raters(facts.verdict_id) > 0)

@@ -1,0 +1,125 @@
+"""Follows verdicts and reviews into the store of ratings, once or without end."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Final
+
+import structlog
+from aiokafka import ConsumerRecord
+from aiokafka.errors import KafkaError
+
+from schemas import Codec, DecodeError, RegistryUnreachable, Review, Verdict
+from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader
+from streams.kafka.topics import Topics
+from streams.reviews.rating_store import RatingStore, rating_topics
+from streams.settings import KafkaSettings
+
+log = structlog.get_logger(__name__)
+
+#: A policy is fitted to verdicts and reviews of this time at most; the store forgets older ones.
+KEPT_DAYS: Final = 90
+_DAY_MS: Final = 86_400_000
+_RETRY_SECONDS: Final = 5.0
+#: The delay until added partitions or a replaced topic are detected.
+_CHECK_SECONDS: Final = 60.0
+#: Each batch is one transaction; in a thread, it blocks nobody.
+_MAX_RECORDS: Final = 2_000
+
+
+class RatingFollower:
+    """Keeps the store equal to its topics, without a consumer group; goes on when Kafka is back.
+
+    Args:
+        kafka: of the cluster.
+        codec: decodes the values.
+        store: used by this follower alone for writing.
+        on_change: called after each batch once everything was read.
+    """
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        codec: Codec,
+        store: RatingStore,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._kafka = kafka
+        self._codec = codec
+        self._store = store
+        self._on_change = on_change
+        topics = Topics(kafka.topic_prefix)
+        self._topics, self._reviews = rating_topics(topics), topics.reviews
+
+    async def run(self) -> None:
+        """Follow until cancelled; every other failure than an outage of Kafka is raised."""
+        while True:
+            try:
+                await self._follow()
+            except (KafkaError, ServiceUnreachable, RegistryUnreachable) as error:
+                log.warning("ratings_cut_off", error_type=type(error).__name__)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def read_to_end(
+        self, reader: TopicReader, seen: TopicSnapshot, on_read: Callable[[int], None]
+    ) -> None:
+        """Read up to the ends of the snapshot; ``on_read`` gets the number of records of each batch.
+
+        Raises as :meth:`TopicReader.read_between` does, and RegistryUnreachable.
+        """
+        begins = await self._begins(seen)
+        async with aclosing(reader.read_between(begins, seen.end_offsets)) as batches:
+            async for records in batches:
+                await self._apply(records, reader.positions)
+                on_read(len(records))
+
+    async def _follow(self) -> None:
+        """Read on from where the store ends, until a topic is another one or has other partitions."""
+        async with open_reader(self._kafka, *self._topics) as reader:
+            seen = await reader.snapshot()
+            reader.read_from(await self._begins(seen))
+            caught_up, next_check = False, 0.0
+            async with aclosing(reader.follow(max_records=_MAX_RECORDS)) as batches:
+                async for records in batches:
+                    if reader.positions != self._store.next_offsets():
+                        await self._apply(records, reader.positions)
+                    caught_up = caught_up or seen.is_reached_by(reader.positions)
+                    if caught_up:
+                        self._on_change()
+                    if time.monotonic() >= next_check:
+                        before = round(1000 * time.time()) - KEPT_DAYS * _DAY_MS
+                        await asyncio.to_thread(self._store.prune, before)
+                        now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
+                        if (
+                            not now.is_same(seen.identities)
+                            or now.end_offsets.keys() != seen.end_offsets.keys()
+                        ):
+                            return
+
+    async def _begins(self, seen: TopicSnapshot) -> Offsets:
+        if reason := self._store.rebuild_reason(seen):
+            log.info("ratings_rebuilt", reason=reason)
+            await asyncio.to_thread(self._store.reset, seen.identities)
+        left = self._store.next_offsets()
+        return {at: left.get(at, begin) for at, begin in seen.beginning_offsets.items()}
+
+    async def _apply(self, records: Iterable[ConsumerRecord], positions: Offsets) -> None:
+        taken = list(records)
+        for record in taken:
+            await self._codec.lookup(record.value)
+        await asyncio.to_thread(self._store_records, taken, dict(positions))
+
+    def _store_records(self, records: Iterable[ConsumerRecord], positions: Offsets) -> None:
+        self._store.apply(filter(None, map(self._decode, records)), positions)
+
+    def _decode(self, record: ConsumerRecord) -> Verdict | Review | None:
+        try:
+            if record.topic == self._reviews:
+                return self._codec.decode(record.value, Review)
+            return self._codec.decode(record.value, Verdict)
+        except DecodeError as error:
+            place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+            log.warning("rating_record_unreadable", **place, error_type=error.code)
+            return None

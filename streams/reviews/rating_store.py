@@ -1,0 +1,157 @@
+"""Verdicts and reviews without their texts, in a local SQLite file: a function of the topics alone."""
+
+import json
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from aiokafka import TopicPartition
+
+from schemas import Codec, Review, Verdict
+from scoring.guarantees.joined_ratings import (
+    Joined,
+    PersonsReview,
+    VerdictFacts,
+    join,
+    review_order,
+    verdict_order,
+)
+from scoring.values.exchange import Decision
+from streams.kafka.topic_identity import TopicIdentity
+from streams.kafka.topic_reader import Offsets, TopicSnapshot
+from streams.kafka.topics import Topics
+from streams.reviews.audit_sample import AuditSample
+from streams.reviews.rating_records import persons_review, verdict_facts
+from streams.storage import topic_positions
+from streams.storage.store_file import StoreFormat, connect, open_store_file, transaction
+
+DATABASE_NAME: Final = "ratings.sqlite3"
+_SCHEMA: Final = """
+CREATE TABLE verdicts (
+    verdict_id TEXT NOT NULL PRIMARY KEY,
+    scored_at INTEGER NOT NULL,
+    certified_by TEXT NOT NULL,
+    facts TEXT NOT NULL
+) STRICT;
+CREATE INDEX verdicts_by_time ON verdicts (scored_at);
+CREATE INDEX verdicts_by_policy ON verdicts (certified_by, scored_at) WHERE certified_by <> '';
+CREATE TABLE reviews (
+    review_id TEXT NOT NULL PRIMARY KEY,
+    verdict_id TEXT NOT NULL,
+    reviewed_at INTEGER NOT NULL,
+    facts TEXT NOT NULL
+) STRICT;
+CREATE INDEX reviews_by_verdict ON reviews (verdict_id);
+"""
+# What is lost at a power failure is read again, since its offsets are lost with it.
+FORMAT: Final = StoreFormat(
+    setting="desk.store",
+    application_id=0x74677261,  # "tgra"
+    layout=1,
+    schema=_SCHEMA + topic_positions.SCHEMA,
+    pragmas=("synchronous = NORMAL",),
+)
+
+
+def rating_topics(topics: Topics) -> tuple[str, ...]:
+    """Return the topics that ratings are a function of."""
+    return (topics.auto_send, topics.review, topics.blocked, topics.reviews)
+
+
+class RatingStore:
+    """Every verdict and review once, whatever the order in which records come, and how often.
+
+    One thread writes, any thread reads.
+
+    Args:
+        folder: has the file; the caller holds its lock.
+        codec: decodes the records: what another release could not read is read again.
+    """
+
+    def __init__(self, folder: Path, codec: Codec) -> None:
+        self._reader_id = codec.reader_id
+        self._writer = open_store_file(folder / DATABASE_NAME, FORMAT)
+        self._reader = connect(folder / DATABASE_NAME, FORMAT)
+
+    def close(self) -> None:
+        """Close the file."""
+        with closing(self._writer), closing(self._reader):
+            pass
+
+    def rebuild_reason(self, log: TopicSnapshot) -> str | None:
+        """Return a stable code for why the topics must be read from the beginning, or None to read on."""
+        return topic_positions.rebuild_reason(self._reader, log, self._reader_id)
+
+    def reset(self, identities: Iterable[TopicIdentity]) -> None:
+        """Forget everything, and note which topics are read from now on."""
+        with transaction(self._writer) as writer:
+            topic_positions.reset(writer, ("verdicts", "reviews"), identities, self._reader_id)
+
+    def next_offsets(self) -> dict[TopicPartition, int]:
+        """Return the next offset to read of each partition."""
+        return topic_positions.next_offsets(self._reader)
+
+    def apply(self, records: Iterable[Verdict | Review], offsets: Offsets) -> None:
+        """Store records and the next offsets in one transaction; unknown decisions are left out."""
+        with transaction(self._writer):
+            for record in records:
+                if isinstance(record, Review):
+                    self._store_review(persons_review(record))
+                elif record.decision in _DECISIONS:
+                    self._store_verdict(verdict_facts(record))
+            topic_positions.note_offsets(self._writer, offsets)
+
+    def prune(self, before: int) -> None:
+        """Forget verdicts that were scored, and reviews that were written, before then (ms since 1970)."""
+        with transaction(self._writer) as writer:
+            writer.execute("DELETE FROM verdicts WHERE scored_at < ?", (before,))
+            writer.execute("DELETE FROM reviews WHERE reviewed_at < ?", (before,))
+
+    def joined(
+        self, sample: AuditSample, since: int = 0, until: int = 2**62, *, certified_by: str | None = None
+    ) -> Joined:
+        """Join the verdicts that were scored from ``since`` on and before ``until`` with their reviews.
+
+        With ``certified_by`` only those that this version of the policy has sent; then no review is unknown.
+        """
+        condition, values = "scored_at >= ? AND scored_at < ?", [since, until]
+        if certified_by is None:
+            reviews = self._reader.execute("SELECT facts FROM reviews")
+            verdicts = self._reader.execute(f"SELECT facts FROM verdicts WHERE {condition}", values)  # noqa: S608
+        else:
+            condition = f"certified_by = ? AND certified_by <> '' AND {condition}"
+            query = f"SELECT {{}} FROM verdicts WHERE {condition}"  # noqa: S608 - of this file
+            verdicts = self._reader.execute(query.format("facts"), [certified_by, *values])
+            query = f"SELECT facts FROM reviews WHERE verdict_id IN ({query.format('verdict_id')})"  # noqa: S608
+            reviews = self._reader.execute(query, [certified_by, *values])
+        return join(
+            [_to_facts(text) for (text,) in verdicts],
+            [PersonsReview(**json.loads(text)) for (text,) in reviews],
+            sample.draw,
+        )
+
+    def _store_verdict(self, facts: VerdictFacts) -> None:
+        query = "SELECT facts FROM verdicts WHERE verdict_id = ?"
+        stored = self._writer.execute(query, (facts.verdict_id,)).fetchone()
+        if stored is None or verdict_order(facts) < verdict_order(_to_facts(stored[0])):
+            text = json.dumps({**asdict(facts), "versions": sorted(facts.versions)})
+            row = (facts.verdict_id, facts.scored_at, facts.certified_by, text)
+            self._writer.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
+
+    def _store_review(self, review: PersonsReview) -> None:
+        query = "SELECT facts FROM reviews WHERE review_id = ?"
+        stored = self._writer.execute(query, (review.review_id,)).fetchone()
+        if stored is None or review_order(review) < review_order(PersonsReview(**json.loads(stored[0]))):
+            row = (review.review_id, review.verdict_id, review.reviewed_at, json.dumps(asdict(review)))
+            self._writer.execute("INSERT OR REPLACE INTO reviews VALUES (?, ?, ?, ?)", row)
+
+
+_DECISIONS: Final = frozenset(Decision)
+
+
+def _to_facts(text: str) -> VerdictFacts:
+    values = json.loads(text)
+    values["decision"] = Decision(values["decision"])
+    return VerdictFacts(**{**values, "versions": frozenset(values["versions"])})
