@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from scoring.evaluation.statistics import FloatArray
+FloatArray = npt.NDArray[np.float64]
 
 #: The rates that the watch bets on, as multiples of alpha on the scale of odds; one mistake in three more
 #: than promised is found as well as three times as many.

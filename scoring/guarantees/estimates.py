@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
+from typing import Final
+
+#: Of the normal distribution, so much is within this many standard deviations: 95%.
+_NORMAL: Final = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +15,16 @@ class SampleEstimate:
 
     value: float
     standard_error: float
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedShare:
+    """A share that was estimated from ``number`` drawn units, with an interval of 95%."""
+
+    value: float
+    low: float
+    high: float
     number: int
 
 
@@ -56,3 +70,27 @@ def estimated_share(values: Sequence[float], inclusions: Sequence[float]) -> Sam
     residuals = [value - mean for value in values]
     spread = estimated_total(residuals, inclusions).standard_error / size
     return SampleEstimate(mean, spread, len(weights))
+
+
+def share_with_interval(values: Sequence[float], inclusions: Sequence[float]) -> WeightedShare | None:
+    """Return :func:`estimated_share` with Wilson's interval at Kish's effective number; None of nothing.
+
+    The effective number is (sum of weights)² / sum of their squares: so many equal weights tell as much. An
+    interval from the standard error would have no width where all values are equal.
+
+    Kish, "Survey Sampling" (1965), section 11.7; Wilson, "Probable Inference" (1927).
+
+    >>> found = share_with_interval([0] * 20, [0.5] * 20)
+    >>> found.low, round(found.high, 4)
+    (0.0, 0.1611)
+    """
+    found = estimated_share(values, inclusions)
+    if found is None:
+        return None
+    weights = [1 / p for p in inclusions]
+    number = fsum(weights) ** 2 / fsum(weight**2 for weight in weights)
+    share, spread = found.value, _NORMAL**2 / number
+    middle = share + spread / 2
+    half = sqrt(max(0.0, share * (1 - share) + spread / 4) * spread)
+    low, high = ((middle + sign * half) / (1 + spread) for sign in (-1, 1))
+    return WeightedShare(share, max(0.0, low), min(1.0, high), found.number)

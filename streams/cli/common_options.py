@@ -1,5 +1,6 @@
 """Options that several commands share, and the settings that they change."""
 
+import getpass
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -140,6 +141,16 @@ Until = Annotated[
     datetime | None,
     typer.Option(parser=parse_time, metavar="TIME", help="Only verdicts before this time; then end."),
 ]
+Why = Annotated[
+    str,
+    typer.Option(
+        "--reason",
+        "-r",
+        metavar="TEXT",
+        help="Why. Everybody sees it: name no customer.",
+    ),
+]
+By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who. Default: the name of the user.")]
 ProfileOption = Annotated[ProfileName | None, typer.Option("--profile", help="The scorer profile.")]
 TranslateOption = Annotated[
     TranslateMode | None,
@@ -160,6 +171,19 @@ def check_languages(option: str, languages: Iterable[str] | None) -> None:
     for language in languages or ():
         if not is_language_tag(language):
             raise UsageError(unknown_language_message(option, language))
+
+
+def operator_and_reason(by: str | None, reason: str) -> tuple[str, str]:
+    """Return who acts and why; raises UsageError if one is empty, or the user has no name."""
+    try:
+        who = getpass.getuser() if by is None else by.strip()
+    except (KeyError, OSError) as error:  # a container may have no user of this number
+        raise UsageError("the user has no name here: say who with --by") from error
+    if not who:
+        raise UsageError("--by is empty: say who")
+    if not reason.strip():
+        raise UsageError("--reason is empty: say why")
+    return who, reason.strip()
 
 
 def unknown_language_message(option: str, language: str) -> str:

@@ -30,6 +30,7 @@ from streams.cli.explain_command import explain
 from streams.cli.judge_commands import app as judge_app
 from streams.cli.monitoring_commands import app as monitoring_app
 from streams.cli.pause_commands import pause, paused, resume
+from streams.cli.policy.policy_commands import app as policy_app
 from streams.cli.review_commands import app as reviews_app
 from streams.cli.score_command import score
 from streams.cli.search_command import search
@@ -62,6 +63,7 @@ app.add_typer(topics_app, name="topics")
 app.add_typer(settings_app, name="settings")
 app.add_typer(dead_letters_app, name="dead-letters")
 app.add_typer(reviews_app, name="reviews")
+app.add_typer(policy_app, name="policy")
 app.add_typer(judge_app, name="judge")
 app.add_typer(monitoring_app, name="monitoring")
 

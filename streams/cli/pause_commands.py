@@ -1,7 +1,6 @@
 """`truthgate pause`, `resume` and `paused`."""
 
 import asyncio
-import getpass
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import product
@@ -15,7 +14,7 @@ from scoring.policy import PauseScope, Policy
 from scoring.text.language_detection import language_code
 from scoring.values.exchange import MessageType
 from streams.cli.command_output import CommandFailed, UsageError, say, write_json
-from streams.cli.common_options import AsJson, ConfigFile, check_languages
+from streams.cli.common_options import AsJson, By, ConfigFile, Why, check_languages, operator_and_reason
 from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
 from streams.cli.verdict_rendering import print_table
 from streams.kafka.kafka_records import event_headers
@@ -128,16 +127,6 @@ def _location(entry: PauseEntry) -> str:
     return f"{entry.partition}:{entry.offset}"
 
 
-Why = Annotated[
-    str,
-    typer.Option(
-        "--reason",
-        "-r",
-        metavar="TEXT",
-        help="Why. Everybody sees it in `paused`, in `tail` and on the page: name no customer.",
-    ),
-]
-By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who. Default: the name of the user.")]
 MessageTypes = Annotated[
     list[MessageType] | None,
     typer.Option("--message-type", "-t", help="Only answers to this type of question; may be repeated."),
@@ -231,16 +220,8 @@ def _scopes(message_types: list[MessageType] | None, languages: list[str] | None
 
 
 def _action(settings: Settings, by: str | None, reason: str) -> OperatorAction:
-    """Return the action for these options; raises UsageError if one is empty, or the user has no name."""
-    try:
-        who = getpass.getuser() if by is None else by.strip()
-    except (KeyError, OSError) as error:  # a container may have no user of this number
-        raise UsageError("the user has no name here: say who with --by") from error
-    if not who:
-        raise UsageError("--by is empty: say who")
-    if not reason.strip():
-        raise UsageError("--reason is empty: say why")
-    return OperatorAction(settings, who, reason.strip())
+    """Return the action for these options; raises UsageError as :func:`operator_and_reason` does."""
+    return OperatorAction(settings, *operator_and_reason(by, reason))
 
 
 async def _resume(

@@ -22,6 +22,7 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
         may_be_sent=no_check_objects(verdict) and Reason.REFUSAL not in verdict.reasons,
         versions=rating_versions(verdict.profile, verdict.scorer_version, verdict.model, verdict.opinions),
         answer_key=_hash(verdict.answer),
+        certified_by=verdict.policy_version if verdict.reasons[:1] == (Reason.LOW_RISK,) else "",
     )
 
 

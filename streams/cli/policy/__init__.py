@@ -1,0 +1,1 @@
+"""`truthgate policy`: fitted policies, from ratings to what workers decide by."""

@@ -1,0 +1,234 @@
+"""`truthgate policy fit` and `compare`: what the ratings of reviewers show. Fitting needs scipy."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from scoring.guarantees.joined_ratings import Joined
+from scoring.policy.certificates import Promise
+from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable
+from streams.cli.command_output import (
+    CommandFailed,
+    UsageError,
+    progress_bar,
+    require_package,
+    say,
+    write_json,
+    write_line,
+)
+from streams.cli.common_options import AsJson, By, ConfigFile, operator_and_reason, parse_time
+from streams.cli.policy.policy_rendering import print_certificates, print_differences, print_fit
+from streams.cli.policy.policy_topic import certificate_json, known_version, read_policies, write_change
+from streams.cli.topic_access import open_topics
+from streams.desk.sessions import stored_key
+from streams.kafka.schema_topic import create_codec
+from streams.kafka.topics import Topics
+from streams.reviews.audit_sample import AuditSample
+from streams.reviews.policy_records import Change, new_version
+from streams.reviews.policy_state import PolicyState
+from streams.reviews.rating_follower import KEPT_DAYS, RatingFollower
+from streams.reviews.rating_store import RatingStore, rating_topics
+from streams.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from scoring.guarantees.policy_report import Decider
+
+_PLOT_FORMATS: Final = {".png": "png", ".svg": "svg"}
+#: What was decided when the verdict was made, whatever by.
+RECORDED: Final = "recorded"
+
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=parse_time,
+        metavar="TIME",
+        help=f"Only verdicts of this time or later, e.g. 2026-03-02T09:15, or an age, e.g. 30d. Default: "
+        f"{KEPT_DAYS}d.",
+    ),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=parse_time,
+        metavar="TIME",
+        help="Only verdicts before this time. What was drawn and is not rated by now counts as a mistake, so "
+        "reviewers should have had the time. Default: desk.blocked_time_limit_seconds ago, a week.",
+    ),
+]
+
+
+def fit(
+    alpha: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="The largest share of mistakes among what is sent.")
+    ] = 0.05,
+    delta: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="How probable it may be that the promise does not hold.")
+    ] = 0.05,
+    missed: Annotated[
+        float, typer.Option(min=0, max=0.9, help="The share of mistakes that reviewers are thought to miss.")
+    ] = 0.0,
+    block_alpha: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=0.5,
+            help="Fit blocking, too: the largest share of answers among the blocked that are not untrue.",
+        ),
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False, metavar="FILE", help="Plot risk against coverage, and calibration: .png or .svg."
+        ),
+    ] = None,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Publish the policy, for `policy approve`.")
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", "-r", metavar="TEXT", help="Why it is proposed. Name no customer.")
+    ] = "fitted to ratings",
+    by: By = None,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Fit a policy to what reviewers found, and say what it can promise.
+
+    Verdicts and reviews are read from their topics. The risk of an answer is fitted to older ratings, and
+    tested by newer ones: the largest set of answers is sent of which at most --alpha are mistakes, but for
+    the probability --delta. Ratings of held answers and those of the audit sample count (desk.audit_key must
+    be that of the desk), and what a reviewer chose to rate only teaches the risk. A proposal
+    gets a part of --delta (half, the next one a sixth, and so on), so that all of them together keep it. What
+    is only looked at is not counted: decide on --alpha before.
+
+    It says how many ratings are missing where nothing can be promised. Exit code 1 with --propose when there
+    is nothing to propose. Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
+
+    Example: `truthgate policy fit --alpha .05 --propose`
+    """
+    require_package("scipy", "evaluate")
+    from scoring.guarantees.policy_report import fit_report  # noqa: PLC0415 - needs scipy
+
+    if plot:
+        _check_plot(plot, config)
+    settings, who = load_settings(config), operator_and_reason(by, reason) if propose else ("", "")
+    joined, state = asyncio.run(_read(settings, since, until))
+    send = Promise(alpha, delta, missed)
+    block = None if block_alpha is None else Promise(block_alpha, delta)
+    attempt = 1 + sum(each.proposal is not None for each in state.versions)
+    report = fit_report(joined.ratings, send, block, attempt)
+    thresholds = report.proposal.thresholds
+    if plot:
+        from streams.cli.policy.policy_plot import draw_fit  # noqa: PLC0415 - needs matplotlib
+
+        with atomic_write(plot) as partial_file:
+            draw_fit(partial_file, _PLOT_FORMATS[plot.suffix.lower()], report, alpha)
+    if as_json:
+        content: dict[str, Any] = {"attempt": attempt, **asdict(report)}
+        content["proposal"]["thresholds"]["certificates"] = list(
+            map(certificate_json, thresholds.certificates)
+        )
+        write_json(content)
+    else:
+        print_fit(report)
+        print_certificates(thresholds.certificates)
+    if not propose:
+        return
+    if not thresholds.certificates:
+        raise CommandFailed("nothing can be promised, so nothing was proposed")
+    version = new_version(thresholds, datetime.now(UTC))
+    asyncio.run(write_change(settings, version, Change.PROPOSED, who, fitted=thresholds))
+    say(f"proposed: {version}; `truthgate policy approve {version}` lets it decide")
+
+
+def compare(
+    first: Annotated[
+        str, typer.Argument(metavar="VERSION", help="As `policy list` names it, or `recorded`.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="VERSION", help="Another one.")],
+    since: Since = None,
+    until: Until = None,
+    as_json: AsJson = False,
+    config: ConfigFile = None,
+) -> None:
+    """Compare what two policies would decide about the rated and unrated answers of a time.
+
+    Of the true and the untrue answers it says what share each sends, with an interval of 95%, and what one
+    alone sends, for all and by group. It is about what certificates send: `recorded` is what was decided
+    then, by whatever policy. Shares are weighted: the ratings of the audit sample stand for what was not
+    drawn. A policy looks better on the ratings that it was fitted to: compare by later ones (--since).
+
+    Example: `truthgate policy compare recorded fitted-20260302T0915Z-3f2a9c1d --since 30d`
+    """
+    require_package("scipy", "evaluate")
+    from scoring.guarantees.policy_report import compare_policies  # noqa: PLC0415 - needs scipy
+
+    joined, state = asyncio.run(_read(load_settings(config), since, until))
+    deciders = [_decider(state, name) for name in (first, second)]
+    found = compare_policies(joined.ratings, deciders[0], deciders[1])
+    if as_json:
+        write_json({"first": first, "second": second, "groups": [asdict(each) for each in found]})
+    else:
+        write_line(f"first: {first}, second: {second}")
+        print_differences(found)
+
+
+def _decider(state: PolicyState, name: str) -> Decider:
+    from scoring.guarantees.policy_report import certified_decision  # noqa: PLC0415 - needs scipy
+
+    if name == RECORDED:
+        return lambda facts: facts.decision
+    fitted = known_version(state, name).fitted
+    assert fitted is not None
+    return certified_decision(fitted)
+
+
+def _check_plot(path: Path, config: Path | None) -> None:
+    if path.suffix.lower() not in _PLOT_FORMATS:
+        raise UsageError(f"--plot {path}: the name must end in {' or '.join(_PLOT_FORMATS)}")
+    check_not_overwriting(path, [config], "--plot")
+    check_writable(path)
+    require_package("matplotlib", "plot")
+
+
+async def _read(
+    settings: Settings, since: datetime | None, until: datetime | None
+) -> tuple[Joined, PolicyState]:
+    """Read the ratings of a time and the policies; raises as :func:`open_topics` does, CommandFailed."""
+    now = datetime.now(UTC)
+    since = since or now - timedelta(days=KEPT_DAYS)
+    until = until or now - timedelta(seconds=settings.desk.blocked_time_limit_seconds)
+    state, codec, sample = await read_policies(settings), create_codec(settings), _audit_sample(settings)
+    with TemporaryDirectory() as folder, progress_bar("reading", None) as bar:
+        store = RatingStore(Path(folder), codec)
+        try:
+            follower = RatingFollower(settings.kafka, codec, store)
+            topics = rating_topics(Topics(settings.kafka.topic_prefix))
+            async with open_topics(settings.kafka, *topics) as (reader, log):
+                await follower.read_to_end(reader, log, lambda number: bar.advance(bar.task_ids[0], number))
+            joined = store.joined(sample, *(round(1000 * each.timestamp()) for each in (since, until)))
+        finally:
+            store.close()
+    if not joined.ratings:
+        raise CommandFailed(f"no verdicts between {since:%Y-%m-%dT%H:%MZ} and {until:%Y-%m-%dT%H:%MZ}")
+    return joined, state
+
+
+def _audit_sample(settings: Settings) -> AuditSample:
+    """Return the sample of the desk, or one that draws nothing if its key is not known here."""
+    key, folder = settings.desk.audit_key, settings.desk.store
+    if key:
+        return AuditSample(key.get_secret_value().encode(), settings.desk.audit_share)
+    if (folder / "audit.key").exists():
+        return AuditSample(stored_key(folder, "audit"), settings.desk.audit_share)
+    if settings.desk.audit_share:
+        say("what was sent or blocked counts as not sampled: set desk.audit_key as at the desk")
+    return AuditSample(b"", 0.0)

@@ -1,0 +1,98 @@
+"""The topic `policies` from a command: read whole, and written as an operator."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas import DecodeError, EncodeError, PolicyChange
+from schemas.records import rfc3339
+from scoring.policy.certificates import Certificate, FittedThresholds
+from streams.cli.command_output import CommandFailed, UsageError
+from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
+from streams.kafka.kafka_records import event_headers
+from streams.kafka.topics import Topics
+from streams.rates.verdict_counts import from_epoch_ms
+from streams.reviews.policy_records import CODEC, PARTITION, SETTINGS_VERSION, Change, policy_key, to_content
+from streams.reviews.policy_state import PolicyState, PolicyVersion
+from streams.settings import Settings
+
+
+async def read_policies(settings: Settings) -> PolicyState:
+    """Read the topic to its end; raises as :func:`open_topics` does."""
+    state, topic = PolicyState(), Topics(settings.kafka.topic_prefix).policies
+    async with open_topics(settings.kafka, topic, isolation_level="read_uncommitted") as (reader, log):
+        async for records in reader.read_between(log.beginning_offsets, log.end_offsets):
+            state.apply(records)
+    return state
+
+
+async def write_change(
+    settings: Settings,
+    version: str,
+    change: Change,
+    by_and_reason: tuple[str, str],
+    group: str | None = None,
+    fitted: FittedThresholds | None = None,
+) -> None:
+    """Write one record; raises UsageError if no worker could read it, and as :func:`send_each` does."""
+    at, content = datetime.now(UTC), to_content(fitted) if fitted else None
+    try:
+        value = CODEC.encode(PolicyChange(version, change, group, at, *by_and_reason, content))
+        CODEC.decode(value, PolicyChange)  # one that workers could not read would stop all sending
+    except (EncodeError, DecodeError) as error:
+        raise UsageError(f"the policy cannot be written: {error}") from error
+    key = policy_key(version, change, group)
+    headers = event_headers(f"{key.decode()}@{rfc3339(at)}", "PolicyChange", "policy")
+    topic = Topics(settings.kafka.topic_prefix).policies
+    await send_each(settings, [OutgoingRecord(topic, key, value, headers, PARTITION)])
+
+
+def known_version(state: PolicyState, name: str, *, or_settings: bool = False) -> PolicyVersion:
+    """Return a version that can decide; raises CommandFailed for one that is not there or cannot be read."""
+    version = state.version(name)
+    if version.fitted is None and not (or_settings and name == SETTINGS_VERSION):
+        known = "cannot be read" if version.proposal else "was not proposed"
+        raise CommandFailed(f"{name} {known}: see `truthgate policy list`")
+    return version
+
+
+def history(version: PolicyVersion) -> Iterator[dict[str, Any]]:
+    """Yield the records of a version as JSON values, in their order."""
+    for entry in version.entries:
+        if change := entry.change:
+            yield {
+                "change": change.change,
+                "group": change.group,
+                "at": rfc3339(change.at),
+                "by": change.by,
+                "reason": change.reason,
+                "error": entry.error,
+            }
+        else:
+            yield {"error": entry.error or "tombstone", "offset": entry.offset}
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """Return a certificate as a JSON value, by the names of its record."""
+    promise = certificate.promise
+    return {
+        "decision": certificate.decision,
+        "groups": certificate.groups,
+        "threshold": certificate.threshold,
+        "alpha": promise.alpha,
+        "delta": promise.delta,
+        "missed": promise.missed,
+        "delta_spent": certificate.delta,
+        "answers": certificate.answers,
+        "coverage": certificate.coverage,
+        "ratings": certificate.ratings,
+        "mistakes": certificate.mistakes,
+        "estimate": certificate.estimate,
+        "bound": certificate.bound,
+        "first": rfc3339(from_epoch_ms(certificate.first)),
+        "last": rfc3339(from_epoch_ms(certificate.last)),
+        "data": certificate.data,
+        "model": certificate.model,
+        "versions": certificate.versions,
+        "max_documents_changed": certificate.max_documents_changed,
+    }

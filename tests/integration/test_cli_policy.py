@@ -1,0 +1,110 @@
+"""`truthgate policy` on a real Kafka: from ratings on the topics to a policy that decides, and back."""
+
+import asyncio
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from schemas import Review, Verdict, VerdictOpinion
+from streams.cli.policy.policy_topic import read_policies
+from streams.kafka.topics import Topics
+from streams.settings import Settings
+from tests.integration.test_ratings_follower import publish
+from tests.support.commands import truthgate_here, variables
+from tests.support.reviews import a_review
+from tests.support.verdicts import any_verdict
+
+_NOW = datetime.now(UTC).replace(microsecond=0)
+
+
+def rated_stream(number: int) -> list[Verdict | Review]:
+    """Give held answers with a judge who is right about most, half of them untrue, each rated."""
+    chance, found = random.Random(1), list[Verdict | Review]()
+    for n in range(number):
+        untrue = chance.random() < 0.5
+        said = untrue if chance.random() < 0.995 else not untrue
+        at = _NOW - timedelta(days=9) + timedelta(seconds=n)
+        opinion = VerdictOpinion(
+            method="single",
+            models=("m",),
+            prompt_version="1",
+            label="FALSE" if said else "TRUE",
+            confidence=round(chance.uniform(0.7, 1), 3),
+            score=1.0 if said else 5.0,
+        )
+        verdict = any_verdict(
+            verdict_id=f"v-{n}", decision="review", scored_at=at, answer=f"Answer {n}.", opinions=(opinion,)
+        )
+        rating = a_review(
+            review_id=f"r-{n}", verdict_id=f"v-{n}", rating=1 if untrue else 5, reviewed_at=at, source="desk"
+        )
+        found += [verdict, rating]
+    return found
+
+
+async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
+    topics: Topics, settings: Settings, tmp_path: Path
+) -> None:
+    own = variables(settings)
+
+    async def run(*arguments: str | Path, code: int = 0) -> tuple[str, str]:
+        with capture_logs():  # which a command does not write
+            done = await asyncio.to_thread(truthgate_here, "policy", *arguments, environment=own)
+        assert done.returncode == code, done.stderr
+        return done.stdout, done.stderr
+
+    assert "no verdicts between" in (await run("fit", code=1))[1]
+    await publish(settings, rated_stream(40))
+    few, told = await run("fit", "--propose", "--by", "anna", code=1)
+    assert "nothing is promised for auto send, binary en: too few ratings: at least" in few
+    assert "60 ratings" in few
+    assert "nothing can be promised, so nothing was proposed" in told
+    assert (await run("list", "--json"))[0] == ""
+
+    await publish(settings, rated_stream(700))
+    plot = tmp_path / "fit.svg"
+    text, told = await run("fit", "--alpha", "0.05", "--propose", "--by", "anna", "--plot", plot)
+    version = next(word for word in told.replace(";", " ").split() if word.startswith("fitted-"))
+    assert "700 answers, 700 rated: 700 held or drawn, 0 by the choice of a reviewer" in text
+    assert "Brier score" in text
+    assert b"<svg" in plot.read_bytes()[:1_000]
+    listed = json.loads((await run("list", "--json"))[0])
+    assert (listed["version"], listed["status"], listed["current"]) == (version, "proposed", False)
+    (certificate,) = listed["certificates"]
+    assert certificate["delta_spent"] == 0.025, "it was the first proposal"
+    assert certificate["bound"] <= 0.05
+    state = await read_policies(settings)
+    fitted = state.version(version).fitted
+    assert fitted
+    assert fitted.certificates[0].coverage > 0.3
+    report = json.loads((await run("fit", "--json"))[0])
+    assert report["attempt"] == 2
+    assert report["groups"][0]["true_sent"]["value"] > 0.7
+    assert report["proposal"]["risk"]["calibration"]["bins"]
+
+    assert "was not proposed" in (await run("approve", "fitted-x", "--by", "anna", code=1))[1]
+    await run("approve", version, "--by", "anna", "--reason", "ratings of February")
+    assert (await read_policies(settings)).current.version == version
+    shown = (await run("show"))[0]
+    assert f"{version}: active" in shown
+    assert "ratings of February" in shown
+    assert (
+        "--group orders nl"
+        in (await run("withdraw", version, "--by", "anna", "--reason", "x", "--group", "orders nl", code=2))[
+            1
+        ]
+    )
+    await run("withdraw", version, "--by", "anna", "--reason", "one group", "--group", "binary en")
+    assert json.loads((await run("show", "--json"))[0])["withdrawn_groups"] == ["binary en"]
+    compared = json.loads((await run("compare", "recorded", version, "--json"))[0])["groups"][0]
+    assert (compared["only_first"], compared["first"]["sent"]) == (0, 0)
+    assert compared["only_second"] == compared["second"]["sent"] > 200
+    assert compared["only_second_mistakes"]["value"] <= 0.05
+    assert "first: recorded" in (await run("compare", "recorded", version))[0]
+    await run("withdraw", version, "--by", "anna", "--reason", "all of it")
+    assert json.loads((await run("show", "--json"))[0])["status"] == "withdrawn"
+    await run("approve", "settings", "--by", "anna")
+    assert "the policy of the settings decides" in (await run("list"))[1]
