@@ -28,6 +28,9 @@ class ErrorWatch:
     Ramdas and Rinaldo, "E-detectors" (2022), restart alike, but bound how soon a false alarm comes, not
     whether.)
 
+    An answer that was drawn and never rated is no bet, and keeps its place. One that may still be rated is to
+    be given as no mistake: that can only lower the evidence, so that no alarm depends on who rates first.
+
     Audited answers must have been drawn with one probability, or with one that changes for reasons of time
     alone, and come in an order that no rating has a part in. Reviewers who see mistakes where none are
     add to what is found.
@@ -49,15 +52,20 @@ class ErrorWatch:
         """Whether alpha is exceeded: sending is to be withdrawn."""
         return self.peak >= 1 / self.delta
 
-    def after(self, audited: Iterable[bool]) -> Self:
-        """Return the watch after further audited answers, in their order: whether each is a mistake."""
+    def after(self, audited: Iterable[bool | None]) -> Self:
+        """Return the watch after further audited answers, in their order: whether each is a mistake.
+
+        None is one that nobody rated.
+        """
         watch, capitals = self, np.array(self.capitals)
         for mistake in audited:
-            capitals, evidence = step(capitals, watch.audited, mistake, self.alpha)
+            # At a rate of alpha every bet has the factor 1.
+            outcome = np.asarray(self.alpha if mistake is None else mistake, float)
+            capitals, evidence = step(capitals, watch.audited, outcome, self.alpha)
             watch = replace(
                 watch,
                 audited=watch.audited + 1,
-                mistakes=watch.mistakes + mistake,
+                mistakes=watch.mistakes + bool(mistake),
                 peak=max(watch.peak, float(evidence)),
             )
         return replace(watch, capitals=tuple(map(float, capitals)))

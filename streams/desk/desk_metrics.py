@@ -10,6 +10,7 @@ from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk import Desk
 from streams.observability.health import Health
 from streams.observability.instruments import Instruments, MetricLabel, ProcessMetrics
+from streams.reviews.policy_watch import PolicyWatch
 
 
 class DeskMetrics(Instruments):
@@ -61,6 +62,18 @@ class DeskMetrics(Instruments):
             bounds=(10, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400),
             unit="s",
         )
+        self.policy_withdrawals = self.counter(
+            "truthgate.policy_withdrawals",
+            "Groups that the desk's watch withdrew from the policy: more mistakes were sent than promised.",
+            "`truthgate policy show`; the alert `TruthgatePolicyWithdrawn`.",
+        )
+        self._evidence = self.gauge(
+            "truthgate.policy_evidence",
+            "The evidence that a certificate of the policy sends more mistakes than promised, as a share of "
+            "what withdraws its groups.",
+            "1: withdrawn. Near 1: rate the audit sample; look at what was sent.",
+            MetricLabel("groups"),
+        )
         self.begin_section("Process")
         self.process = ProcessMetrics(self)
 
@@ -69,6 +82,10 @@ class DeskMetrics(Instruments):
         self.reviews.add(review.outcome)
         if review.outcome in {SEND, SEND_EDITED, REJECT}:
             self._decision.record((review.reviewed_at - review.produced_at).total_seconds())
+
+    def watch_policy(self, watch: PolicyWatch) -> None:
+        """Show the evidence of a watch."""
+        self._evidence.set_labelled_function(lambda: watch.evidence)
 
     def watch(self, desk: Desk, health: Health) -> None:
         """Show the state of a desk on demand, from any thread."""

@@ -252,3 +252,12 @@ def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
         description="It cannot read the policies, or the content of the one that was approved, so it sends "
         "nothing by score, opinion or risk: such answers go to review.",
     )
+    withdrawn = deployment.aggregate("max", deployment.series("truthgate_policy_withdrawn"), "group")
+    yield AlertingRule(
+        name="TruthgatePolicyWithdrawn",
+        expression=f"{withdrawn} > 0",
+        for_seconds=0,
+        summary="Sending by the fitted policy is withdrawn: {{ $labels.group }}",
+        description="More of what was sent was found to be untrue than the policy promises, or a person "
+        "withdrew it. Such answers go to review.",
+    )

@@ -36,7 +36,7 @@ class RatingFollower:
         kafka: of the cluster.
         codec: decodes the values.
         store: used by this follower alone for writing.
-        on_change: called after each batch once everything was read.
+        on_change: called after each batch once everything was read, and once a minute.
     """
 
     def __init__(
@@ -80,17 +80,19 @@ class RatingFollower:
         async with open_reader(self._kafka, *self._topics) as reader:
             seen = await reader.snapshot()
             reader.read_from(await self._begins(seen))
-            caught_up, next_check = False, 0.0
+            is_new, next_check = True, 0.0
             async with aclosing(reader.follow(max_records=_MAX_RECORDS)) as batches:
                 async for records in batches:
                     if reader.positions != self._store.next_offsets():
                         await self._apply(records, reader.positions)
-                    caught_up = caught_up or seen.is_reached_by(reader.positions)
-                    if caught_up:
+                        is_new = True
+                    if is_new and seen.is_reached_by(reader.positions):
                         self._on_change()
+                        is_new = False
                     if time.monotonic() >= next_check:
                         before = round(1000 * time.time()) - KEPT_DAYS * _DAY_MS
                         await asyncio.to_thread(self._store.prune, before)
+                        is_new = True
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
                         if (
                             not now.is_same(seen.identities)

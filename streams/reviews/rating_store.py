@@ -12,6 +12,7 @@ from aiokafka import TopicPartition
 from schemas import Codec, Review, Verdict
 from scoring.guarantees.joined_ratings import (
     Joined,
+    JoinedRating,
     PersonsReview,
     VerdictFacts,
     join,
@@ -109,28 +110,25 @@ class RatingStore:
             writer.execute("DELETE FROM verdicts WHERE scored_at < ?", (before,))
             writer.execute("DELETE FROM reviews WHERE reviewed_at < ?", (before,))
 
-    def joined(
-        self, sample: AuditSample, since: int = 0, until: int = 2**62, *, certified_by: str | None = None
-    ) -> Joined:
-        """Join the verdicts that were scored from ``since`` on and before ``until`` with their reviews.
+    def joined(self, sample: AuditSample, since: int = 0, until: int = 2**62) -> Joined:
+        """Join the verdicts that were scored from ``since`` on and before ``until`` with the reviews."""
+        query = "SELECT facts FROM verdicts WHERE scored_at >= ? AND scored_at < ?"
+        verdicts = [_to_facts(text) for (text,) in self._reader.execute(query, (since, until))]
+        reviews = self._reader.execute("SELECT facts FROM reviews")
+        return join(verdicts, [PersonsReview(**json.loads(text)) for (text,) in reviews], sample.draw)
 
-        With ``certified_by`` only those that this version of the policy has sent; then no review is unknown.
-        """
-        condition, values = "scored_at >= ? AND scored_at < ?", [since, until]
-        if certified_by is None:
-            reviews = self._reader.execute("SELECT facts FROM reviews")
-            verdicts = self._reader.execute(f"SELECT facts FROM verdicts WHERE {condition}", values)  # noqa: S608
-        else:
-            condition = f"certified_by = ? AND certified_by <> '' AND {condition}"
-            query = f"SELECT {{}} FROM verdicts WHERE {condition}"  # noqa: S608 - of this file
-            verdicts = self._reader.execute(query.format("facts"), [certified_by, *values])
-            query = f"SELECT facts FROM reviews WHERE verdict_id IN ({query.format('verdict_id')})"  # noqa: S608
-            reviews = self._reader.execute(query, [certified_by, *values])
-        return join(
-            [_to_facts(text) for (text,) in verdicts],
-            [PersonsReview(**json.loads(text)) for (text,) in reviews],
-            sample.draw,
-        )
+    def audited(self, sample: AuditSample, certified_by: str, since: int) -> tuple[JoinedRating, ...]:
+        """Return what a version of the policy has sent since then and the sample draws, rated or not."""
+        query = "SELECT verdict_id, facts FROM verdicts WHERE certified_by = ? AND certified_by <> '' "
+        rows = self._reader.execute(f"{query}AND scored_at >= ?", (certified_by, since))
+        drawn = [_to_facts(facts) for verdict_id, facts in rows if sample.raters(verdict_id)]
+        query = "SELECT facts FROM reviews WHERE verdict_id = ?"
+        reviews = [
+            PersonsReview(**json.loads(text))
+            for each in drawn
+            for (text,) in self._reader.execute(query, (each.verdict_id,))
+        ]
+        return join(drawn, reviews, sample.draw).ratings
 
     def _store_verdict(self, facts: VerdictFacts) -> None:
         query = "SELECT facts FROM verdicts WHERE verdict_id = ?"

@@ -32,6 +32,9 @@ from streams.observability.health import Health
 from streams.observability.logs import configure_logging
 from streams.observability.tracing import otel_resource, otel_setup_errors
 from streams.reviews.audit_sample import AuditSample
+from streams.reviews.policy_watch import PolicyWatch
+from streams.reviews.rating_follower import RatingFollower
+from streams.reviews.rating_store import RatingStore
 from streams.settings import InvalidSettings, Settings
 from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve
@@ -109,6 +112,12 @@ async def _run(settings: Settings) -> None:
         works = [DeskFollower(settings.kafka, codec, state, desk).run(), publishing.run()]
         if desk.known_answers:
             works.append(known_answers.run(publisher))
+        if state.sample.share:
+            ratings = RatingStore(settings.desk.store, codec)
+            stack.callback(ratings.close)
+            watch = _policy_watch(settings, desk, ratings, state.sample, metrics)
+            follower = RatingFollower(settings.kafka, codec, ratings, watch.note_ratings)
+            works += [follower.run(), watch.follow(), watch.run(publisher)]
         for work in works:
             await stack.enter_async_context(_running(work, failed))
         health.add_impairment_check(lambda: desk.problem)
@@ -157,6 +166,22 @@ async def _checked_codec(settings: Settings, state: DeskState) -> Codec:
     codec = create_codec(settings)
     await codec.prepare(Review)
     return codec
+
+
+def _policy_watch(
+    settings: Settings, desk: Desk, ratings: RatingStore, sample: AuditSample, metrics: DeskMetrics
+) -> PolicyWatch:
+    """Return the watch on what the policy sends: the active desk withdraws it."""
+    watch = PolicyWatch(
+        settings.kafka,
+        ratings,
+        sample,
+        settings.desk.blocked_time_limit_seconds,
+        lambda: not desk.stands_by,
+        metrics.policy_withdrawals.add,
+    )
+    metrics.watch_policy(watch)
+    return watch
 
 
 @asynccontextmanager

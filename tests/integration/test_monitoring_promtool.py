@@ -497,6 +497,14 @@ def test_a_worker_that_does_not_know_the_policy_is_named_until_it_does(rules: Pa
     play(rules, series, expected)
 
 
+def test_a_policy_that_is_withdrawn_for_a_group_is_told_until_one_is_approved(rules: Path) -> None:
+    own, name = 'job="truthgate", instance="b", group="instruction nl"', "TruthgatePolicyWithdrawn"
+    series = {f"truthgate_policy_withdrawn{{{own}}}": "_x4 1x9 _x20"}
+    group = ("instruction nl",)
+    expected = [Fires(4, name, "group"), Fires(6, name, "group", group), Fires(20, name, "group")]
+    play(rules, series, expected)
+
+
 def test_scoring_processes_without_room_are_told(rules: Path) -> None:
     own = 'job="truthgate", instance="a"'
     series = {

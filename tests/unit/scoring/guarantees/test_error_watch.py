@@ -68,3 +68,13 @@ def test_false_alarms_at_the_limit_are_no_more_than_promised():
         capitals, evidence = step(capitals, audited, chance.random(2_000) < 0.05, 0.05)
         exceeded |= evidence >= 20
     assert 0.005 < exceeded.mean() <= 0.05
+
+
+def test_an_answer_that_nobody_rates_is_no_bet_and_one_that_waits_lowers_the_evidence():
+    watch = ErrorWatch(0.05, 0.05).after([False] * 20 + [True] * 3)
+    skipped, waiting = watch.after([None]), watch.after([False])
+    assert skipped.capitals > watch.capitals, "only more of the capital is in play"
+    assert waiting.capitals < skipped.capitals
+    assert (skipped.audited, skipped.mistakes) == (24, 3)
+    rated = [watch.after([each, True, True, True]).peak for each in (False, None, True)]
+    assert rated == sorted(rated)

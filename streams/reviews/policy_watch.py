@@ -1,0 +1,190 @@
+"""Watches what the current policy sends: too many audited mistakes withdraw it for their groups.
+
+A certificate is watched as what it promises: all its groups together. What counts are the answers that its
+version has sent since it was approved and the audit sample draws, in the order in which they were scored: an
+order that no rating has a part in, unlike that of the ratings, in which quick and slow ones differ. What is
+not rated yet counts as no mistake, so that nothing waits for it and no alarm depends on who is quick; what
+nobody rates within the time limit counts as nothing, and later ratings do not either. The first rating of an
+answer counts. So false withdrawals have the probability delta of the certificate at most, and of all
+certificates of a fit together that of the promise, however often one looks; and all of it is a function of
+the topics and the time.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import structlog
+from aiokafka import ConsumerRecord
+
+from schemas import PolicyChange
+from scoring.guarantees.error_watch import ErrorWatch
+from scoring.guarantees.joined_ratings import JoinedRating, Truth
+from scoring.policy.certificates import Certificate
+from scoring.values.exchange import Decision
+from streams.delivery.publisher import Publisher
+from streams.kafka.kafka_records import event_headers
+from streams.kafka.topic_follower import keep_following
+from streams.kafka.topics import Topics
+from streams.observability.failures import BadAnswer, InfrastructureFailure
+from streams.rates.verdict_counts import to_epoch_ms
+from streams.reviews.audit_sample import AuditSample
+from streams.reviews.policy_records import CODEC, PARTITION, Change, policy_key
+from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
+from streams.reviews.rating_store import RatingStore
+from streams.settings import KafkaSettings
+
+log = structlog.get_logger(__name__)
+
+_LOOK_SECONDS: Final = 2.0
+_RETRY_SECONDS: Final = 5.0
+_BY: Final = "truthgate"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedCertificate:
+    """A certificate of a version, and what its audited answers show."""
+
+    version: PolicyVersion
+    certificate: Certificate
+    watch: ErrorWatch
+
+
+class PolicyWatch:
+    """The watch on the policy of a deployment: reads its topic, and writes withdrawals.
+
+    Args:
+        kafka: of the cluster.
+        store: kept up to date by a follower.
+        sample: what is audited.
+        limit_seconds: an audited answer may be rated for so long.
+        is_active: whether this process writes; of several desks one does.
+        on_withdrawn: called for each group that was withdrawn.
+        clock: seconds since 1970.
+
+    Attributes:
+        evidence: of each certificate, by its groups, as a share of what withdraws it.
+    """
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        store: RatingStore,
+        sample: AuditSample,
+        limit_seconds: float,
+        is_active: Callable[[], bool] = lambda: True,
+        on_withdrawn: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.evidence: dict[tuple[str, ...], float] = {}
+        self.state = PolicyState(clock)
+        self.freshness = self.state.freshness
+        self._kafka = kafka
+        self._topic = Topics(kafka.topic_prefix).policies
+        self._store = store
+        self._sample = sample
+        self._limit = round(1000 * limit_seconds)
+        self._is_active = is_active
+        self._on_withdrawn = on_withdrawn
+        self._clock = clock
+        self._is_read = False
+        self._is_due = asyncio.Event()
+        self._sent: set[tuple[str, int, str]] = set()
+
+    def apply(self, records: Iterable[ConsumerRecord]) -> Any:
+        """Apply records of the topic in their order."""
+        if self.state.apply(records):
+            self._is_due.set()
+
+    def on_poll(self) -> None:
+        """Called after each poll of the topic."""
+
+    def note_ratings(self) -> None:
+        """Look again: the store has all that its topics had, and has changed, or time has gone by."""
+        self._is_read = True
+        self._is_due.set()
+
+    async def follow(self) -> None:
+        """Follow the topic until cancelled."""
+        await keep_following(self, "the policies", self._kafka, self._topic, self._on_lost)
+
+    async def run(self, publisher: Publisher) -> None:
+        """Withdraw what is due, until cancelled."""
+        while True:
+            await self._is_due.wait()
+            self._is_due.clear()
+            if self._is_read and self.state.is_known:
+                try:
+                    await self._withdraw_due(publisher)
+                except (InfrastructureFailure, BadAnswer) as failure:
+                    log.warning("policy_not_withdrawn", reason=str(failure))
+                    self._is_due.set()
+                    await asyncio.sleep(_RETRY_SECONDS)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    def watched(self) -> list[WatchedCertificate]:
+        """Return the certificates of sending of the active version with what was audited of each."""
+        version = self.state.current
+        if version.fitted is None or self.state.status(version) is not PolicyStatus.ACTIVE:
+            return []
+        approval = next(each.change for each in version.entries if each.is_approval)
+        since = to_epoch_ms(approval.at) if approval else 0
+        audited = self._store.audited(self._sample, version.version, since)
+        found = []
+        for each in version.fitted.certificates:
+            if each.decision is Decision.AUTO_SEND:
+                watch = ErrorWatch(each.promise.level, each.delta)
+                members = (rating for rating in audited if rating.facts.group in each.groups)
+                found.append(WatchedCertificate(version, each, watch.after(map(self._mistake, members))))
+        return found
+
+    async def _withdraw_due(self, publisher: Publisher) -> None:
+        watched = await asyncio.to_thread(self.watched)
+        self.evidence = {
+            (", ".join(each.certificate.groups),): min(1.0, each.watch.peak * each.watch.delta)
+            for each in watched
+        }
+        for each, group in self._due(watched) if self._is_active() else ():
+            version, watch = each.version, each.watch
+            reason = (
+                f"{watch.mistakes} mistakes in {watch.audited} audited answers: more than "
+                f"{each.certificate.promise.alpha:.1%}"
+            )
+            at = datetime.fromtimestamp(self._clock(), UTC)
+            change = PolicyChange(version.version, Change.WITHDRAWN, group, at, _BY, reason)
+            key = policy_key(version.version, Change.WITHDRAWN, group)
+            headers = event_headers(f"{key.decode()}@{version.approved_at}", "PolicyChange", "desk")
+            await publisher.publish(self._topic, key, CODEC.encode(change), headers, PARTITION)
+            self._sent.add((version.version, version.approved_at, group))
+            self._on_withdrawn()
+            log.error(
+                "policy_withdrawn",
+                version=version.version,
+                group=group,
+                mistakes=watch.mistakes,
+                audited=watch.audited,
+            )
+
+    def _due(self, watched: Iterable[WatchedCertificate]) -> Iterator[tuple[WatchedCertificate, str]]:
+        """Yield the groups to withdraw: once after each approval, also if a restart has forgotten it."""
+        for each in watched:
+            version = each.version
+            for group in each.certificate.groups if each.watch.is_exceeded else ():
+                is_sent = (version.version, version.approved_at, group) in self._sent
+                if group not in version.withdrawn_groups and not is_sent:
+                    yield each, group
+
+    def _mistake(self, rating: JoinedRating) -> bool | None:
+        deadline = rating.facts.scored_at + self._limit
+        truths = (each.truth for each in rating.reviews if each.reviewed_at <= deadline)
+        first = next((truth for truth in truths if truth), None)
+        if first is None:
+            return None if 1000 * self._clock() > deadline else False
+        return first is not Truth.TRUE
+
+    def _on_lost(self, code: str) -> None:
+        log.warning("watched_policies_lost", error_type=code)
+        self.state.forget()
