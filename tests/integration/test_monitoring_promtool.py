@@ -501,7 +501,7 @@ def test_a_policy_that_is_withdrawn_for_a_group_is_told_until_one_is_approved(ru
     own, name = 'job="truthgate", instance="b", group="instruction nl"', "TruthgatePolicyWithdrawn"
     series = {f"truthgate_policy_withdrawn{{{own}}}": "_x4 1x9 _x20"}
     group = ("instruction nl",)
-    expected = [Fires(4, name, "group"), Fires(6, name, "group", group), Fires(20, name, "group")]
+    expected = [Fires(3, name, "group"), Fires(6, name, "group", group), Fires(20, name, "group")]
     play(rules, series, expected)
 
 
