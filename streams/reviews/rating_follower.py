@@ -122,6 +122,11 @@ class RatingFollower:
                 return self._codec.decode(record.value, Review)
             return self._codec.decode(record.value, Verdict)
         except DecodeError as error:
-            place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
-            log.warning("rating_record_unreadable", **place, error_type=error.code)
+            log.warning(
+                "rating_record_unreadable",
+                topic=record.topic,
+                partition=record.partition,
+                offset=record.offset,
+                error_type=error.code,
+            )
             return None
