@@ -61,7 +61,9 @@ async def test_an_endpoint_that_freezes_costs_the_time_limit_and_is_heard_of(con
     with frozen(concurrency=concurrency) as settings:
         async with cascade_of(settings, outcomes, 1.0) as cascade:
             began = time.monotonic()
-            advice = await asyncio.gather(*(cascade.ask_judges(each, DOUBTFUL, 60.0) for each in EXCHANGES))
+            # The second ends while the first still waits: it never gets the only call.
+            asked = zip(EXCHANGES, (60.0, 0.5), strict=True)
+            advice = await asyncio.gather(*(cascade.ask_judges(each, DOUBTFUL, left) for each, left in asked))
             took = time.monotonic() - began
     assert [each.degraded for each in advice] == [("judge_unavailable",)] * 2
     assert sorted(outcomes) == heard
