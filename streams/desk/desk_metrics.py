@@ -74,6 +74,13 @@ class DeskMetrics(Instruments):
             "1: withdrawn. Near 1: rate the audit sample; look at what was sent.",
             MetricLabel("groups"),
         )
+        self._drift = self.gauge(
+            "truthgate.policy_drift",
+            "How far an input of the risk has drifted from the period of the policy's certificates: its "
+            "population stability index.",
+            "Above 0.25: the answers are others than those that the policy was fitted to; fit it again.",
+            MetricLabel("input"),
+        )
         self.begin_section("Process")
         self.process = ProcessMetrics(self)
 
@@ -84,8 +91,9 @@ class DeskMetrics(Instruments):
             self._decision.record((review.reviewed_at - review.produced_at).total_seconds())
 
     def watch_policy(self, watch: PolicyWatch) -> None:
-        """Show the evidence of a watch."""
+        """Show the evidence and the drift that a watch sees."""
         self._evidence.set_labelled_function(lambda: watch.evidence)
+        self._drift.set_labelled_function(lambda: watch.drift)
 
     def watch(self, desk: Desk, health: Health) -> None:
         """Show the state of a desk on demand, from any thread."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from scoring.guarantees.drift import DRIFTED
 from streams.monitoring.alerts import group_alerts, kafka_silent_alerts, unless_kafka_is_silent
 from streams.monitoring.prometheus_rules import (
     DEAD_LETTERS,
@@ -214,6 +215,16 @@ def _desk(deployment: Deployment) -> Iterator[AlertingRule]:
         summary="An answer for review is about to expire",
         description="It has waited for {{ $value | humanizePercentage }} of its time limit "
         "(desk.time_limits). An answer that expires is not sent.",
+    )
+    drift = desk.aggregate("max", desk.series("truthgate_policy_drift"), "input")
+    yield AlertingRule(
+        name="TruthgatePolicyDrift",
+        expression=f"{drift} > {DRIFTED}",
+        for_seconds=desk.scaled_minutes(60),
+        severity="info",
+        summary="Answers differ from those that the policy was fitted to: {{ $labels.input }}",
+        description="The stability index of this input of the risk is {{ $value | humanize }}. The policy "
+        "promises nothing about other answers: look at what has changed, and fit it again.",
     )
 
 

@@ -8,6 +8,10 @@ nobody rates within the time limit counts as nothing, and later ratings do not e
 answer counts. So false withdrawals have the probability delta of the certificate at most, and of all
 certificates of a fit together that of the promise, however often one looks; and all of it is a function of
 the topics and the time.
+
+What the policy decides about is watched as well: how far the inputs of the risk have drifted from the period
+of its certificates. That is told, and withdraws the policy only if the settings say so: a promise is about
+answers like those, and drift says that they have changed, not that it is broken.
 """
 
 import asyncio
@@ -21,6 +25,7 @@ import structlog
 from aiokafka import ConsumerRecord
 
 from schemas import PolicyChange
+from scoring.guarantees.drift import DRIFTED, drift
 from scoring.guarantees.error_watch import ErrorWatch
 from scoring.guarantees.joined_ratings import JoinedRating, Truth
 from scoring.policy.certificates import Certificate
@@ -41,6 +46,11 @@ log = structlog.get_logger(__name__)
 
 _LOOK_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 5.0
+#: Drift is measured so often, on answers of so many days, and of these on the newest so many.
+_DRIFT_SECONDS: Final = 600.0
+_DRIFT_DAYS: Final = 7
+_DRIFT_ANSWERS: Final = 5_000
+_DAY_MS: Final = 86_400_000
 _BY: Final = "truthgate"
 
 
@@ -61,12 +71,14 @@ class PolicyWatch:
         store: kept up to date by a follower.
         sample: what is audited.
         limit_seconds: an audited answer may be rated for so long.
+        withdraws_on_drift: whether drift withdraws, too.
         is_active: whether this process writes; of several desks one does.
         on_withdrawn: called for each group that was withdrawn.
         clock: seconds since 1970.
 
     Attributes:
         evidence: of each certificate, by its groups, as a share of what withdraws it.
+        drift: the stability index of each input of the risk; empty as long as there are too few answers.
     """
 
     def __init__(
@@ -75,11 +87,14 @@ class PolicyWatch:
         store: RatingStore,
         sample: AuditSample,
         limit_seconds: float,
+        *,
+        withdraws_on_drift: bool = False,
         is_active: Callable[[], bool] = lambda: True,
         on_withdrawn: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.evidence: dict[tuple[str, ...], float] = {}
+        self.drift: dict[tuple[str, ...], float] = {}
         self.state = PolicyState(clock)
         self.freshness = self.state.freshness
         self._kafka = kafka
@@ -87,6 +102,8 @@ class PolicyWatch:
         self._store = store
         self._sample = sample
         self._limit = round(1000 * limit_seconds)
+        self._withdraws_on_drift = withdraws_on_drift
+        self._drift_due = 0.0
         self._is_active = is_active
         self._on_withdrawn = on_withdrawn
         self._clock = clock
@@ -147,12 +164,10 @@ class PolicyWatch:
             (", ".join(each.certificate.groups),): min(1.0, each.watch.peak * each.watch.delta)
             for each in watched
         }
-        for each, group in self._due(watched) if self._is_active() else ():
-            version, watch = each.version, each.watch
-            reason = (
-                f"{watch.mistakes} mistakes in {watch.audited} audited answers: more than "
-                f"{each.certificate.promise.alpha:.1%}"
-            )
+        if self._clock() >= self._drift_due:
+            self.drift = await asyncio.to_thread(self.measured_drift)
+            self._drift_due = self._clock() + _DRIFT_SECONDS
+        for version, group, reason in self._due(watched) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)
             change = PolicyChange(version.version, Change.WITHDRAWN, group, at, _BY, reason)
             key = policy_key(version.version, Change.WITHDRAWN, group)
@@ -160,22 +175,35 @@ class PolicyWatch:
             await publisher.publish(self._topic, key, CODEC.encode(change), headers, PARTITION)
             self._sent.add((version.version, version.approved_at, group))
             self._on_withdrawn()
-            log.error(
-                "policy_withdrawn",
-                version=version.version,
-                group=group,
-                mistakes=watch.mistakes,
-                audited=watch.audited,
-            )
+            log.error("policy_withdrawn", version=version.version, group=group, reason=reason)
 
-    def _due(self, watched: Iterable[WatchedCertificate]) -> Iterator[tuple[WatchedCertificate, str]]:
-        """Yield the groups to withdraw: once after each approval, also if a restart has forgotten it."""
+    def measured_drift(self) -> dict[tuple[str, ...], float]:
+        """Return how far each input of the risk has drifted from the period of the active certificates."""
+        version = self.state.current
+        if version.fitted is None or self.state.status(version) is not PolicyStatus.ACTIVE:
+            return {}
+        certificates, now = version.fitted.certificates, round(1000 * self._clock())
+        first, last = min(each.first for each in certificates), max(each.last for each in certificates)
+        before = self._store.inputs(first, last + 1, _DRIFT_ANSWERS)
+        recent = self._store.inputs(max(last + 1, now - _DRIFT_DAYS * _DAY_MS), now, _DRIFT_ANSWERS)
+        return {(name,): index for name, index in drift(before, recent).items()}
+
+    def _due(self, watched: Iterable[WatchedCertificate]) -> Iterator[tuple[PolicyVersion, str, str]]:
+        """Yield the groups to withdraw, and why: once after each approval, also if a restart forgot it."""
+        ((drifted,), index) = max(self.drift.items(), key=lambda each: each[1], default=(("",), 0.0))
+        has_drifted = self._withdraws_on_drift and index > DRIFTED
         for each in watched:
-            version = each.version
-            for group in each.certificate.groups if each.watch.is_exceeded else ():
+            version, watch = each.version, each.watch
+            reason = (
+                f"{watch.mistakes} mistakes in {watch.audited} audited answers: more than "
+                f"{each.certificate.promise.alpha:.1%}"
+                if watch.is_exceeded
+                else f"{drifted} has drifted: its stability index is {index:.2f}"
+            )
+            for group in each.certificate.groups if watch.is_exceeded or has_drifted else ():
                 is_sent = (version.version, version.approved_at, group) in self._sent
                 if group not in version.withdrawn_groups and not is_sent:
-                    yield each, group
+                    yield version, group, reason
 
     def _mistake(self, rating: JoinedRating) -> bool | None:
         deadline = rating.facts.scored_at + self._limit

@@ -130,6 +130,14 @@ class RatingStore:
         ]
         return join(drawn, reviews, sample.draw).ratings
 
+    def inputs(self, since: int, until: int, limit: int) -> list[dict[str, float]]:
+        """Return the inputs of the risk of the newest ``limit`` verdicts of this time (ms since 1970)."""
+        query = (
+            "SELECT facts ->> '$.inputs' FROM verdicts WHERE scored_at >= ? AND scored_at < ? "
+            "ORDER BY scored_at DESC LIMIT ?"
+        )
+        return [json.loads(inputs) for (inputs,) in self._reader.execute(query, (since, until, limit))]
+
     def _store_verdict(self, facts: VerdictFacts) -> None:
         query = "SELECT facts FROM verdicts WHERE verdict_id = ?"
         stored = self._writer.execute(query, (facts.verdict_id,)).fetchone()

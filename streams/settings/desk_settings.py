@@ -180,6 +180,11 @@ class DeskSettings(SettingsSection):
         description="share of the verdicts that are sent or blocked without a person that is drawn to be "
         "rated; 0: none",
     )
+    withdraw_on_drift: bool = Field(
+        False,
+        description="the desk also withdraws a fitted policy when an input of its risk has drifted from the "
+        "answers that it was fitted to (stability index above 0.25); else an alert alone tells it",
+    )
     audit_key: SecretStr | None = Field(
         None,
         description="key of this sample, the same in every desk: who knows it can foresee what is drawn; at "

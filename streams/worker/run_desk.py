@@ -177,8 +177,9 @@ def _policy_watch(
         ratings,
         sample,
         settings.desk.blocked_time_limit_seconds,
-        lambda: not desk.stands_by,
-        metrics.policy_withdrawals.add,
+        withdraws_on_drift=settings.desk.withdraw_on_drift,
+        is_active=lambda: not desk.stands_by,
+        on_withdrawn=metrics.policy_withdrawals.add,
     )
     metrics.watch_policy(watch)
     return watch

@@ -505,6 +505,16 @@ def test_a_policy_that_is_withdrawn_for_a_group_is_told_until_one_is_approved(ru
     play(rules, series, expected)
 
 
+def test_drift_of_an_hour_from_what_a_policy_was_fitted_to_is_told(rules: Path) -> None:
+    own, name = 'job="truthgate-desk", instance="b"', "TruthgatePolicyDrift"
+    series = {
+        f'truthgate_policy_drift{{{own}, input="score"}}': "0.1x9 0.4x80 0.1x60",
+        f'truthgate_policy_drift{{{own}, input="length"}}': "0.1x9 0.4x50 0.1x90",
+    }
+    expected = [Fires(60, name, "input"), Fires(75, name, "input", ("score",)), Fires(100, name, "input")]
+    play(rules, series, expected)
+
+
 def test_scoring_processes_without_room_are_told(rules: Path) -> None:
     own = 'job="truthgate", instance="a"'
     series = {

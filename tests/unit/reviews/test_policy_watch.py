@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from schemas import Codec, PolicyChange
+from scoring.guarantees.drift import MIN_ANSWERS
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_records import CODEC
 from streams.reviews.policy_watch import PolicyWatch
@@ -154,3 +155,33 @@ async def test_what_is_approved_again_is_watched_anew(store):
     assert watch.watched() == []
     watch.apply([raw_record(b"settings/proposed", b"x", 7)])
     assert watch.watched() == []
+
+
+@pytest.mark.parametrize(("withdraws", "groups"), [(False, 0), (True, 2)])
+async def test_drift_from_the_period_of_the_certificates_is_told_and_withdraws_if_so_set(
+    store, withdraws, groups
+):
+    period = datetime.fromtimestamp(1_764_200_000, UTC)
+    verdicts = [
+        any_verdict(verdict_id=f"{name}-{number}", scored_at=at, score=score, decision="review")
+        for name, at, score in (("before", period, 4.5), ("now", WHEN + timedelta(seconds=1), 2.5))
+        for number in range(MIN_ANSWERS)
+    ]
+    store.apply(verdicts, {})
+    watch = a_watch(store, now_of(70), withdraws_on_drift=withdraws)
+    publisher = _Publisher(watch)
+    await watch._withdraw_due(publisher)
+    await watch._withdraw_due(publisher)
+    assert watch.drift[("score",)] > 1
+    assert watch.drift[("language",)] < 0.01
+    assert len(publisher.changes) == groups
+    assert all(each.reason.startswith("score has drifted: ") for each in publisher.changes)
+
+
+async def test_drift_is_not_told_as_long_as_too_few_answers_show_it(store):
+    period = datetime.fromtimestamp(1_764_200_000, UTC)
+    times = [period] * MIN_ANSWERS + [WHEN] * (MIN_ANSWERS - 1)
+    store.apply([any_verdict(verdict_id=f"v-{n}", scored_at=at) for n, at in enumerate(times)], {})
+    watch = a_watch(store, now_of(70), withdraws_on_drift=True)
+    await watch._withdraw_due(_Publisher(watch))
+    assert watch.drift == {}
