@@ -44,7 +44,7 @@ async def _verdicts(settings: Settings, answers) -> Ledger:
 async def test_a_slow_event_at_the_head_is_not_committed_past_and_survives_a_kill(
     quick, topics, tmp_path, report
 ):
-    slow, others = _slow_and_quick(60, "slow")
+    slow, others = _slow_and_quick(20, "slow")
     with Worker(quick, tmp_path) as worker:
         worker.wait_ready()
         await produce(quick.kafka, topics.answers, [outgoing(a, Codec(), 0) for a in (slow, *others)])
