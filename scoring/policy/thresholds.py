@@ -85,7 +85,7 @@ class Thresholds:
         if _disagree(opinions):
             return Reason.JUDGES_DISAGREE
         if not self._is_confident(last):
-            return Reason.JUDGE_UNSURE
+            return _undecided_reason(last)
         score, has_mistakes = last.score, last.wrong or last.mistakes
         is_flawless = score is not None and score >= MIN_TRUE_RATING and not has_mistakes
         if last.label is Label.NOT_GIVEN:
@@ -101,6 +101,13 @@ class Thresholds:
         # The omitted parts of shortened documents may say otherwise.
         minimum = self.block_confidence if opinion.label is Label.FALSE else self.send_confidence
         return opinion.label is not None and not opinion.shortened and opinion.confidence >= minimum
+
+
+def _undecided_reason(opinion: Opinion) -> Reason:
+    """Return why an opinion decides nothing."""
+    if opinion.is_malformed:
+        return Reason.JUDGE_MALFORMED
+    return Reason.JUDGE_UNSURE if opinion.label is None or opinion.shortened else Reason.JUDGE_NOT_CONFIDENT
 
 
 def _disagree(opinions: Sequence[Opinion]) -> bool:

@@ -54,6 +54,9 @@ class UnsureReason(StrEnum):
     TRUTH_NOT_JUDGED = "truth_not_judged"
 
 
+_UNREADABLE = frozenset({UnsureReason.CUT_OFF, UnsureReason.EMPTY, UnsureReason.MALFORMED})
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """The cost of an opinion: requests, tokens, and seconds waited (the longest of parallel replies)."""
@@ -103,3 +106,8 @@ class Opinion:
             raise ValueError("a confidence must be from 0 to 1")
         if self.score is not None and not MIN_SCORE <= self.score <= MAX_SCORE:
             raise ValueError("a score must be from 1 to 5")
+
+    @property
+    def is_malformed(self) -> bool:
+        """Whether there is no label because a reply was empty, cut off, or not of the requested form."""
+        return self.unsure in _UNREADABLE

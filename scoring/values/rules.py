@@ -156,9 +156,17 @@ class Reason(Code):
         "A language model is confident that the answer declines or misses the question.",
     )
     JUDGES_DISAGREE = "judges_disagree", "One language model finds the answer true and another one untrue."
+    JUDGE_NOT_CONFIDENT = (
+        "judge_not_confident",
+        "The language model is less confident than the policy requires.",
+    )
+    JUDGE_MALFORMED = (
+        "judge_malformed",
+        "The language model's reply was empty, cut off, or not of the requested form.",
+    )
     JUDGE_UNSURE = (
         "judge_unsure",
-        "The language model is not confident enough, or did not read all documents.",
+        "The language model came to no conclusion, or did not read all documents.",
     )
     JUDGE_UNAVAILABLE = (
         "judge_unavailable",

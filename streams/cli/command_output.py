@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from schemas.jsonl import BadLine
 from schemas.records import Verdict
+from scoring.values.opinion import Opinion
 from scoring.values.rules import Reason
 from streams.llm.endpoints.faults import EndpointFault, describe_code
 from streams.llm.endpoints.judge_metrics import EndpointObserver
@@ -168,6 +169,10 @@ _DEGRADED = {
     Reason.JUDGE_UNAVAILABLE: "in doubt without an opinion: no language model replied",
     Reason.JUDGE_BUDGET_SPENT: "in doubt without an opinion: judges.budget is spent",
 }
+_UNDECIDED = {
+    Reason.JUDGE_MALFORMED: "in doubt, and the language model's reply was not of the requested form",
+    Reason.JUDGE_NOT_CONFIDENT: "in doubt, and the language model was not confident enough",
+}
 
 
 class InputErrors:
@@ -210,7 +215,7 @@ class CommandErrors(EndpointObserver):
 
     def __init__(self) -> None:
         self._inputs: list[InputErrors] = []
-        self._degraded: Counter[str] = Counter()
+        self._codes: Counter[str] = Counter()
         self._faults: dict[str, EndpointFault] = {}
 
     def of(self, source: object) -> InputErrors:
@@ -222,9 +227,9 @@ class CommandErrors(EndpointObserver):
         """Remember the last fault of a judge."""
         self._faults[judge] = fault
 
-    def note_degraded(self, degraded: Iterable[str]) -> None:
-        """Count what could not be checked of one answer."""
-        self._degraded.update(degraded)
+    def note_codes(self, *codes: str) -> None:
+        """Count the reasons of one answer, and the codes of what could not be checked of it."""
+        self._codes.update(set(codes))
 
     def report_missing_documents(self) -> None:
         """Report on standard error the answers of each input whose documents are missing."""
@@ -233,22 +238,25 @@ class CommandErrors(EndpointObserver):
                 missing = f"{plural(len(lines), 'answer')} with missing documents, e.g. {lines[min(lines)]}"
                 say(f"{each.source}: {missing} ({line_numbers(lines)}): degraded {Reason.CONTEXT_MISSING}")
 
-    def report_degraded(self) -> None:
-        """Report on standard error how many answers each service failed, if any."""
+    def report_codes(self) -> None:
+        """Report on standard error how many answers services failed, and judges left undecided."""
         faults = "; ".join(f"{judge}: {describe_code(fault)}" for judge, fault in self._faults.items())
         for reason, text in _DEGRADED.items():
-            if count := self._degraded[reason]:
+            if count := self._codes[reason]:
                 cause = f" ({faults})" if faults and reason == Reason.JUDGE_UNAVAILABLE else ""
                 say(f"{plural(count, 'answer')} {text}{cause}: degraded {reason}")
+        for reason, text in _UNDECIDED.items():
+            if count := self._codes[reason]:
+                say(f"{plural(count, 'answer')} {text}: {reason}")
 
     def exit_code(self, *, translation_required: bool = False) -> ExitCode:
         """Return 3 if a required service was unavailable, 1 if an input had errors or an answer was late."""
         required = {Reason.RETRIEVAL_UNAVAILABLE, Reason.JUDGE_UNAVAILABLE}
         if translation_required:
             required.add(Reason.TRANSLATION_UNAVAILABLE)
-        if any(self._degraded[reason] for reason in required):
+        if any(self._codes[reason] for reason in required):
             return ExitCode.UNREACHABLE
-        late = ExitCode.BAD_INPUT if self._degraded[Reason.SCORING_TIMEOUT] else ExitCode.DONE
+        late = ExitCode.BAD_INPUT if self._codes[Reason.SCORING_TIMEOUT] else ExitCode.DONE
         return max((late, *(each.exit_code for each in self._inputs)))
 
 
@@ -256,6 +264,17 @@ def line_numbers(lines: Collection[int]) -> str:
     """Format line numbers, at most ten: ``line 3``, or ``lines 1, 2, ... and 5 more``."""
     first = ", ".join(map(str, sorted(lines)[:_MAX_LINE_NUMBERS]))
     return f"line{'s' if len(lines) > 1 else ''} {and_more(first, len(lines) - _MAX_LINE_NUMBERS)}"
+
+
+def report_opinions(source: object, opinions: Collection[Opinion], confidence: float) -> None:
+    """Report on standard error how many opinions of a file are malformed, or not confident enough."""
+    malformed = sum(each.is_malformed for each in opinions)
+    unsure = sum(each.label is not None and each.confidence < confidence for each in opinions)
+    total = plural(len(opinions), "opinion")
+    if malformed:
+        say(f"{source}: {malformed} of {total} without a label: the reply was not of the requested form")
+    if unsure:
+        say(f"{source}: {unsure} of {total} with a confidence below {confidence:g}")
 
 
 def and_more(text: str, rest: int) -> str:

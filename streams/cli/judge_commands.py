@@ -30,6 +30,7 @@ from streams.cli.command_output import (
     json_line,
     plural,
     progress_bar,
+    report_opinions,
     say,
 )
 from streams.cli.common_options import ConfigFile, InputFile, existing_option
@@ -193,7 +194,9 @@ def import_replies(
         pending, total = progress.opinions.count(None), plural(len(progress.opinions), "answer")
         say(f"{plural(len(progress.requests), 'request')} to send next, for {pending} of {total}")
     else:
-        say(f"{plural(len(progress.opinions), 'opinion')}, complete: no more requests")
+        opinions = [opinion for opinion in progress.opinions if opinion is not None]
+        say(f"{plural(len(opinions), 'opinion')}, complete: no more requests")
+        report_opinions(file, opinions, load_settings(config).policy.send_confidence)
     raise typer.Exit(max(errors.exit_code(), ExitCode.BAD_INPUT if known.unused else ExitCode.DONE))
 
 
@@ -225,8 +228,8 @@ def _run_round(
         else:
             answers = asyncio.run(read_with_documents(file, texts, settings, file_errors, bar))
     for each in answers:
-        errors.note_degraded(each.degraded)
-    errors.report_degraded()
+        errors.note_codes(*each.degraded)
+    errors.report_codes()
     if missing := sum(Reason.CONTEXT_MISSING in each.degraded for each in answers):
         say(f"{plural(missing, 'answer')} with missing documents: degraded {Reason.CONTEXT_MISSING}")
     for path in replies:

@@ -80,7 +80,7 @@ def score(
         options = scorer_options(settings, on_demand=on_demand)
         asyncio.run(_score(file, settings, options, known, sink, errors, bar))
     errors.report_missing_documents()
-    errors.report_degraded()
+    errors.report_codes()
     raise typer.Exit(errors.exit_code(translation_required=translate == "always"))
 
 
@@ -113,7 +113,7 @@ async def _score(
         async with aclosing(scored) as verdicts:
             async for number, verdict in verdicts:
                 file_errors.note_verdict(number, verdict)
-                errors.note_degraded(verdict.degraded)
+                errors.note_codes(*verdict.reasons, *verdict.degraded)
                 sink.write(json_line(to_json(verdict)) + "\n")
                 if sink is sys.stdout:  # the reader of a pipe waits for it
                     sink.flush()

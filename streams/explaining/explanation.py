@@ -270,7 +270,15 @@ NEXT_STEPS: Final[dict[str, str]] = {
     ),
     Reason.JUDGED_NOT_GIVEN: "Answer the question by hand, and see whether a document on it is missing.",
     Reason.JUDGES_DISAGREE: "Read both opinions, then send or correct the answer.",
-    Reason.JUDGE_UNSURE: ("Compare the marked words with their passages, then send or correct the answer."),
+    Reason.JUDGE_NOT_CONFIDENT: (
+        "Compare the marked words with their passages, then send or correct the answer. If the language "
+        "model is right most of the time, lower policy.send_confidence."
+    ),
+    Reason.JUDGE_MALFORMED: (
+        "Judge it by hand. If many replies are like this, raise the judge's max_tokens, or name a model that "
+        "follows a JSON schema."
+    ),
+    Reason.JUDGE_UNSURE: "Compare the marked words with their passages, then send or correct the answer.",
     Reason.JUDGE_UNAVAILABLE: (
         "Judge it by hand, and see whether the language model answers: alert TruthgateJudgeFailing in"
         " the runbook."

@@ -29,7 +29,7 @@ SECRETS = {"TRUTHGATE_JUDGES__ENDPOINTS__SMALL__API_KEY": KEY}
 DECISIONS = {
     "zeker": ("auto_send", "judged_true"),
     "onjuist": ("blocked", "judged_untrue"),
-    "misschien": ("review", "judge_unsure"),
+    "misschien": ("review", "judge_not_confident"),
     "ontwijkend": ("review", "judged_not_given"),
 }
 

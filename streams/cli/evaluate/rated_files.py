@@ -30,6 +30,7 @@ from streams.cli.command_output import (
     indexing_bar,
     line_numbers,
     plural,
+    report_opinions,
     say,
 )
 from streams.cli.common_options import IN_FLIGHT_PER_PROCESS, TranslateMode, with_translation_mode
@@ -232,8 +233,8 @@ def report_files(files: Sequence[RatedFile], errors: CommandErrors) -> None:
         say(f"{plural(repeated, 'repeated answer id')}: intervals over all answers are too narrow")
     for line in lines:
         for case in line.cases:
-            errors.note_degraded(case.degraded)
-    errors.report_degraded()
+            errors.note_codes(*case.reasons, *case.degraded)
+    errors.report_codes()
 
 
 async def score_files(
@@ -366,6 +367,8 @@ class JudgeEvaluation:
             file.path.stem if stems.count(file.path.stem) == 1 else str(file.path): file.match(answers)
             for file in self.files
         }
+        for file, matched in zip(self.files, pairs.values(), strict=True):
+            report_opinions(file.path, [opinion for _, opinion in matched], self.tau)
         kinds = [each for each in opinion_report.Confidence if self.confidence in {each, "both"}]
         flips = tuple(opinion_report.LabelFlipping(flip, kind) for flip in self.flips for kind in kinds)
         return opinion_report.evaluate_judges(pairs, self.tau, opinion_report.Simulation(flips, self.seed))

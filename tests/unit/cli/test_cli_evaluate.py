@@ -15,7 +15,7 @@ from rich.console import Console
 from schemas import ChatbotAnswer, Verdict
 from scoring.evaluation.routing import Misrouted
 from scoring.values.exchange import Decision
-from scoring.values.opinion import Label, Opinion, Usage
+from scoring.values.opinion import Label, Opinion, UnsureReason, Usage
 from streams.cli import command_output
 from streams.cli.command_output import InputErrors, progress_bar
 from streams.cli.entry import run
@@ -250,6 +250,17 @@ def test_opinions_are_compared_with_people_side_by_side_and_drawn(answered, tmp_
     shown = truthgate_here("evaluate", answered, *options).stdout
     headings = ("002, Table 1", "Figure 6a", "Figure 6b", "004, Table II", "004, Table V", "The cascade")
     assert [heading for heading in headings if heading not in shown] == []
+
+
+def test_malformed_and_unsure_opinions_are_counted_on_standard_error(answered, tmp_path):
+    malformed = {"label": None, "confidence": 0.0, "score": None, "unsure": UnsureReason.MALFORMED}
+    third = {**TRUE, "answer": "Yes, you can save."}
+    answers = (("a-1", TRUE, malformed), ("a-2", UNTRUE, {"confidence": 0.5}), ("a-2", third, {}))
+    done = truthgate_here("evaluate", answered, "--opinions", opined(tmp_path / "o.jsonl", *answers))
+    assert done.stderr.endswith(
+        f"truthgate: {tmp_path}/o.jsonl: 1 of 3 opinions without a label: the reply was not of the "
+        f"requested form\ntruthgate: {tmp_path}/o.jsonl: 1 of 3 opinions with a confidence below 0.9\n"
+    )
 
 
 def test_neither_the_worker_nor_the_command_line_imports_what_only_an_evaluation_needs():

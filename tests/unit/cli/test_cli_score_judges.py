@@ -89,6 +89,25 @@ def test_what_the_budget_is_spent_for_goes_to_review_and_is_told_and_counts_for_
         assert (code, len(endpoint.asked)) == (0, 2 * run)
 
 
+@pytest.mark.parametrize(
+    ("reply", "reason", "told"),
+    [
+        ("I would say that it is true.", "judge_malformed", "'s reply was not of the requested form"),
+        (
+            '{"label": "FALSE", "confidence": 0.4, "score": 1.5, "wrong": []}',
+            "judge_not_confident",
+            " was not confident enough",
+        ),
+    ],
+)
+def test_replies_that_decide_nothing_are_counted_by_their_reason(answers, reply, reason, told):
+    with LlmEndpoint(lambda _: reply) as endpoint:
+        verdicts, said, code = judged(answers, endpoint)
+    assert {(verdict["decision"], verdict["reasons"][0]) for verdict in verdicts} == {("review", reason)}
+    assert said == f"truthgate: 5 answers in doubt, and the language model{told}: {reason}\n"
+    assert code == 0
+
+
 def test_an_endpoint_that_is_away_leaves_the_answers_for_review(answers, endpoint):
     endpoint.stop()
     verdicts, told, code = judged(answers, endpoint)

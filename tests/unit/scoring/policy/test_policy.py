@@ -258,7 +258,7 @@ def judged(asked, policy=Policy(), **answer):  # noqa: B008 - frozen
         (opinion(), "auto_send", "judged_true"),
         (opinion(confidence=0.9), "auto_send", "judged_true"),
         (opinion(score=4.0), "auto_send", "judged_true"),
-        (opinion(confidence=0.89), "review", "judge_unsure"),
+        (opinion(confidence=0.89), "review", "judge_not_confident"),
         (opinion(score=3.9), "review", "judged_partly_untrue"),
         (opinion(score=None), "review", "judged_partly_untrue"),
         (opinion(wrong=NAMED), "review", "judged_partly_untrue"),
@@ -268,11 +268,14 @@ def judged(asked, policy=Policy(), **answer):  # noqa: B008 - frozen
         (opinion(Label.FALSE, score=2.0, wrong=NAMED), "blocked", "judged_untrue"),
         (opinion(Label.FALSE, score=2.1), "review", "judged_partly_untrue"),
         (opinion(Label.FALSE, score=None), "review", "judged_partly_untrue"),
-        (opinion(Label.FALSE, 0.89), "review", "judge_unsure"),
+        (opinion(Label.FALSE, 0.89), "review", "judge_not_confident"),
         (opinion(Label.FALSE, shortened=True), "review", "judge_unsure"),
         (opinion(Label.NOT_GIVEN), "review", "judged_not_given"),
         (opinion(Label.NOT_GIVEN, score=5.0), "review", "judged_not_given"),
-        (opinion(None), "review", "judge_unsure"),
+        (opinion(None), "review", "judge_malformed"),
+        (replace(opinion(None), unsure=UnsureReason.CUT_OFF), "review", "judge_malformed"),
+        (replace(opinion(None), unsure=UnsureReason.DISAGREEMENT), "review", "judge_unsure"),
+        (replace(opinion(None), unsure=UnsureReason.REFUSED), "review", "judge_unsure"),
     ],
 )
 def test_an_opinion_decides_only_where_it_is_sure_and_whole_and_what_else_it_says_agrees(
@@ -306,11 +309,11 @@ def test_that_an_answer_rightly_says_that_it_has_none_is_a_reason_of_its_own_tha
     ("asked", "decision", "reason"),
     [
         (opinion(), "auto_send", "judged_true"),
-        (opinion(confidence=0.8), "review", "judge_unsure"),
+        (opinion(confidence=0.8), "review", "judge_not_confident"),
         (opinion(wrong=NAMED), "review", "judged_partly_untrue"),
         (opinion(Label.FALSE), "review", "judged_untrue"),
         (opinion(Label.NOT_GIVEN), "review", "judged_not_given"),
-        (opinion(None), "review", "judge_unsure"),
+        (opinion(None), "review", "judge_malformed"),
     ],
 )
 def test_what_the_checks_would_send_is_sent_only_where_the_judge_that_is_asked_says_so_too(
