@@ -22,6 +22,7 @@ from schemas.records import (
     ExpectedAnswer,
     Identifier,
     KnowledgeDocument,
+    MeanRating,
     Metadata,
     RatedAnswer,
     Rating,
@@ -90,8 +91,9 @@ class _AnswerLine:
 class _RatedLine(_AnswerLine):
     """A RatedAnswer as people write it: the fields of its answer, and those about it, side by side."""
 
-    rating: Rating | None = None
-    rating_second: Rating | None = None
+    rating: MeanRating | None = None
+    rating_first: MeanRating | None = None
+    rating_second: MeanRating | None = None
     message_type: ShortText | None = None
     label: TruthLabel | None = None
     consistent: bool | None = None
@@ -102,6 +104,7 @@ class _RatedLine(_AnswerLine):
         return RatedAnswer(
             answer=self.to_answer(number, clock),
             rating=self.rating,
+            rating_first=self.rating_first,
             rating_second=self.rating_second,
             message_type=self.message_type,
             label=self.label,

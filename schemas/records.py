@@ -36,6 +36,8 @@ Timestamp = Annotated[
 DocumentIds = Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
 Metadata = Annotated[Mapping[str, str], Field(max_length=MAX_ITEMS)]
 Rating = Annotated[int, Field(ge=1, le=5)]
+#: A rating, or the mean of several reviewers' ratings.
+MeanRating = Annotated[float, Field(ge=1, le=5, allow_inf_nan=False)]
 TruthLabel = Literal["TRUE", "FALSE", "NOT_GIVEN"]
 """What an answer is: true, untrue, or declining or about something else."""
 ExpectedAnswer = Annotated[str, Field(min_length=1)]
@@ -77,13 +79,16 @@ class ChatbotAnswer:
 class RatedAnswer:
     """What people say of an answer's truthfulness and of its question's type; no topic carries it.
 
-    ``consistent`` is whether all of it is in the documents, ``relevant`` whether it addresses the question.
-    ``expected_answer`` is a right answer to the question, to compare this one with.
+    ``rating`` is what counts: a reviewer's, the mean of several, or the one that they settled on.
+    ``rating_first`` and ``rating_second`` are those of two reviewers, to compare with each other; without a
+    first one, ``rating`` is it. ``consistent`` is whether all of it is in the documents, ``relevant`` whether
+    it addresses the question. ``expected_answer`` is a right answer, to compare this one with.
     """
 
     answer: ChatbotAnswer
-    rating: Rating | None = None
-    rating_second: Rating | None = None
+    rating: MeanRating | None = None
+    rating_first: MeanRating | None = None
+    rating_second: MeanRating | None = None
     message_type: ShortText | None = None
     label: TruthLabel | None = None
     consistent: bool | None = None

@@ -16,16 +16,22 @@ UNRATED = "unrated"
 _NOT_AS_REQUESTED = Reason.TRANSLATION_UNAVAILABLE
 
 
+def round_rating(rating: float) -> int:
+    """Return the rating from 1 to 5 that is nearest to a mean; 1.5 and 2.5 become 2, 3.5 and 4.5 become 4."""
+    return round(rating)
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationCase:
     """One answer as it was judged, and as people rated it; without its texts.
 
     ``score`` is in [1, 5] or None, ``reasons`` are codes, the one that decided first, ``features`` each one's
     value in [0, 1] or None where it does not apply. ``checks`` has each rule of the profile, by the reason
-    that a verdict then has, and whether evidence for it was found. ``rating`` and ``rating_second`` are 1..5,
-    ``labelled`` is the message type that a person gave the question; each is None if it is missing. So are
-    ``label``, what a person says that the answer is, ``consistent``, whether all of it stands in the
-    documents, and ``relevant``, whether it addresses the question.
+    that a verdict then has, and whether evidence for it was found. ``rating`` is from 1 to 5, or a mean of
+    several; ``rating_first`` and ``rating_second`` are those of two reviewers. ``labelled`` is the message
+    type that a person gave the question; each is None if it is missing. So are ``label``, what a person says
+    that the answer is, ``consistent``, whether all of it stands in the documents, and ``relevant``, whether
+    it addresses the question.
     """
 
     answer_id: str
@@ -34,8 +40,9 @@ class EvaluationCase:
     score: float | None
     decision: Decision
     reasons: tuple[str, ...]
-    rating: int | None = None
-    rating_second: int | None = None
+    rating: float | None = None
+    rating_first: float | None = None
+    rating_second: float | None = None
     labelled: MessageType | None = None
     label: Label | None = None
     consistent: bool | None = None
@@ -51,15 +58,22 @@ class EvaluationCase:
         return self.reasons[0]
 
     @property
+    def rounded_rating(self) -> int | None:
+        """The rating as one of 1 to 5, see :func:`round_rating`."""
+        return None if self.rating is None else round_rating(self.rating)
+
+    @property
     def truth(self) -> Label | None:
         """What the answer is: the label that people gave it, or the one of its rating.
 
         Ratings above 3 are TRUE and ratings below are FALSE, as the paper reads them (section VI-B3). 3 is
-        neither. A rating never means NOT_GIVEN, since it says nothing of whether the question is answered.
+        neither; a mean is rounded. A rating never means NOT_GIVEN, since it says nothing of whether the
+        question is answered.
         """
-        if self.label is not None or self.rating is None or self.rating == NEUTRAL:
+        rating = self.rounded_rating
+        if self.label is not None or rating is None or rating == NEUTRAL:
             return self.label
-        return Label.TRUE if self.rating > NEUTRAL else Label.FALSE
+        return Label.TRUE if rating > NEUTRAL else Label.FALSE
 
     @property
     def is_scored_as_requested(self) -> bool:

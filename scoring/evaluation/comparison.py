@@ -104,7 +104,7 @@ class AnswerChange:
     answer_id: str
     language: str | None
     message_type: MessageType
-    rating: int | None
+    rating: float | None
     truth: Label | None
     before: RunResult
     after: RunResult

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.evaluation.cases import ALL_CASES, NEUTRAL, RATINGS, CaseGroup, EvaluationCase
+from scoring.evaluation.cases import ALL_CASES, NEUTRAL, RATINGS, CaseGroup, EvaluationCase, round_rating
 from scoring.evaluation.statistics import (
     Estimate,
     FloatArray,
@@ -36,11 +36,16 @@ class Agreement:
 
 
 def agreement(cases: Sequence[EvaluationCase]) -> Agreement | None:
-    """Compare first and second ratings; None where no answer has both."""
+    """Compare first and second ratings; None where no answer has both.
+
+    The first is ``rating_first``, or else ``rating``: after two reviewers settled on one, that agrees with
+    both more than they did with each other.
+    """
+    firsts = (case.rating if case.rating_first is None else case.rating_first for case in cases)
     pairs = [
-        (case.rating, case.rating_second)
-        for case in cases
-        if case.rating is not None and case.rating_second is not None
+        (first, case.rating_second)
+        for first, case in zip(firsts, cases, strict=True)
+        if first is not None and case.rating_second is not None
     ]
     if not pairs:
         return None
@@ -141,7 +146,7 @@ def _scores(cases: Sequence[EvaluationCase]) -> list[float]:
     return [case.score for case in cases if case.score is not None]
 
 
-def _ratings(cases: Sequence[EvaluationCase]) -> list[int]:
+def _ratings(cases: Sequence[EvaluationCase]) -> list[float]:
     return [case.rating for case in cases if case.rating is not None]
 
 
@@ -179,11 +184,13 @@ def deviation(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> 
         for case in group.select(cases)
         if case.exclusion_reason is None and case.score is not None and case.rating is not None
     ]
-    rows = tuple(_row(rating, [pair for pair in compared if pair[1] == rating]) for rating in RATINGS)
+    rows = tuple(
+        _row(rating, [pair for pair in compared if round_rating(pair[1]) == rating]) for rating in RATINGS
+    )
     return Deviation(group, _row(None, compared), rows)
 
 
-def _row(rating: int | None, compared: Sequence[tuple[float, int]]) -> RatingRow:
+def _row(rating: int | None, compared: Sequence[tuple[float, float]]) -> RatingRow:
     def share(hits: Sequence[bool]) -> Share | None:
         return Share.of(sum(hits), len(hits))
 
@@ -238,11 +245,12 @@ def feature_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES)
     return FeatureTable(group, tuple(rows))
 
 
-def _feature_row(name: str, pairs: Sequence[tuple[float | None, int | None]]) -> FeatureRow:
+def _feature_row(name: str, pairs: Sequence[tuple[float | None, float | None]]) -> FeatureRow:
     applicable = [(value, rating) for value, rating in pairs if value is not None and rating is not None]
     values, ratings = [value for value, _ in applicable], [rating for _, rating in applicable]
     untrue, true = (
-        [value for value, rating in applicable if rating == extreme] for extreme in (RATINGS[0], RATINGS[-1])
+        [value for value, rating in applicable if round_rating(rating) == extreme]
+        for extreme in (RATINGS[0], RATINGS[-1])
     )
     found = spearman(values, ratings)
     return FeatureRow(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.evaluation.cases import ALL_CASES, CaseGroup, EvaluationCase
-from scoring.evaluation.statistics import Estimate, FloatArray, paired_estimates
+from scoring.evaluation.statistics import MIN_RESAMPLED, Estimate, FloatArray, paired_estimates
 from scoring.values.exchange import MessageType
 
 ALL = "all"
@@ -80,7 +80,10 @@ def _rows(pairs: Sequence[tuple[MessageType, MessageType]]) -> Iterable[TypeRow]
     fours = zip(*[iter(estimates)] * 4, strict=True)
     for name, codes, measures in zip(names, members, fours, strict=False):
         counts = [sum(map(side.count, codes)) for side in (labelled, recognised)]
-        yield TypeRow(name, counts[0], counts[1], *measures)
+        # A mean over types is as sure as the rarest of them.
+        fewest = min(map(labelled.count, present)) if name == ALL_EQUAL else counts[0]
+        shown = (Estimate(each.value) if each and fewest < MIN_RESAMPLED else each for each in measures)
+        yield TypeRow(name, counts[0], counts[1], *shown)
 
 
 def _table(labelled: FloatArray, recognised: FloatArray, axis: int, sets: list[list[int]]) -> FloatArray:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from scoring.evaluation.cases import RATINGS, EvaluationCase
-from scoring.evaluation.statistics import Estimate, FloatArray, Share, paired_estimates
+from scoring.evaluation.statistics import MIN_RESAMPLED, Estimate, FloatArray, Share, paired_estimates
 from scoring.values.opinion import Label, Opinion
 
 
@@ -30,7 +30,7 @@ class JudgedCase:
 
         5 is consistent and 3 or less is not; 4 is neither, since most often it has a harmless addition.
         """
-        rating = self.case.rating
+        rating = self.case.rounded_rating
         if self.case.consistent is not None or rating is None:
             return self.case.consistent
         return {RATINGS[-1]: True, RATINGS[-2]: None}.get(rating, False)
@@ -122,8 +122,11 @@ def _macro(known: Sequence[JudgedCase]) -> Estimate | None:
     truths = [_CODES[each.truth] for each in known if each.truth]
     if not truths:
         return None
-    statistic = partial(macro_accuracy, codes=sorted(set(truths)))
-    return paired_estimates(statistic, truths, [each.is_right for each in known])[0]
+    counts = Counter(truths)
+    statistic = partial(macro_accuracy, codes=sorted(counts))
+    found = paired_estimates(statistic, truths, [each.is_right for each in known])[0]
+    # A mean over labels is as sure as the rarest of them.
+    return Estimate(found.value) if found and min(counts.values()) < MIN_RESAMPLED else found
 
 
 def _row(label: Label, known: Sequence[JudgedCase]) -> LabelRow:

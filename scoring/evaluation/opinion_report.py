@@ -127,7 +127,7 @@ def _metrics(known: Sequence[JudgedCase], tau: float) -> list[float]:
     """Return the figures in the order of the fields of :class:`Simulated`, NaN where one is not defined."""
     scores = np.array([judge_score(each) for each in known])
     ratings = np.array([each.case.rating or 0 for each in known], float)
-    worst, best = (scores[ratings == extreme] for extreme in (RATINGS[0], RATINGS[-1]))
+    worst, best = (scores[np.rint(ratings) == extreme] for extreme in (RATINGS[0], RATINGS[-1]))
     truths = [each.truth for each in known]
     decisions = [decide_by_both(each, tau) for each in known]
 

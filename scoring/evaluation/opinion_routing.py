@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scoring.evaluation.cases import NEUTRAL, RATINGS
+from scoring.evaluation.cases import NEUTRAL, RATINGS, round_rating
 from scoring.evaluation.correlation import difference_of_correlations
 from scoring.evaluation.opinion_accuracy import TAUS, JudgedCase, rated
 from scoring.evaluation.routing import Routing, routing, routing_row, sending_shares
@@ -122,10 +122,10 @@ def rankings(judged: Sequence[JudgedCase]) -> Rankings:
     )
 
 
-def ranking(scores: Sequence[float], ratings: Sequence[int]) -> Ranking:
+def ranking(scores: Sequence[float], ratings: Sequence[float]) -> Ranking:
     """Compare scores with the ratings of the same answers."""
     worst, best = (
-        [score for score, rating in zip(scores, ratings, strict=True) if rating == extreme]
+        [score for score, rating in zip(scores, ratings, strict=True) if round_rating(rating) == extreme]
         for extreme in (RATINGS[0], RATINGS[-1])
     )
     return Ranking(spearman(scores, ratings), auroc(worst, best))

@@ -18,6 +18,7 @@ from scoring.evaluation.correlation import (
     feature_table,
     gain,
 )
+from scoring.evaluation.measures import RunSummary, summarize
 from scoring.evaluation.message_types import TypeTable, type_table
 from scoring.evaluation.routing import (
     CheckTable,
@@ -29,6 +30,7 @@ from scoring.evaluation.routing import (
     routing,
     sending_table,
 )
+from scoring.evaluation.sweep import SweepPoint, sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,11 @@ class RunReport:
     """The results of one variant: Tables IV and V, the decisions, each feature and each check alone.
 
     The first row of each of ``features`` is the score itself. ``misrouted`` are the answers that were routed
-    wrongly.
+    wrongly. ``sweep`` is what other thresholds for sending would have meant.
     """
 
     name: str
+    summary: RunSummary
     correlations: tuple[Correlation, ...]
     deviations: tuple[Deviation, ...]
     routings: tuple[Routing, ...]
@@ -47,6 +50,7 @@ class RunReport:
     sendings: tuple[SendingTable, ...]
     checks: tuple[CheckTable, ...]
     misrouted: tuple[Misrouted, ...]
+    sweep: tuple[SweepPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +93,17 @@ def report(runs: Mapping[str, Sequence[EvaluationCase]]) -> Report:
 
 def _run_report(name: str, cases: Sequence[EvaluationCase]) -> RunReport:
     every = tuple(groups(cases))
+    features = tuple(feature_table(cases, group) for group in language_groups(cases))
+    sendings = tuple(sending_table(cases, group) for group in every)
     return RunReport(
         name=name,
+        summary=summarize(cases, sendings[0].sending, features[0].rows),
         correlations=tuple(correlation(cases, group) for group in every),
         deviations=tuple(deviation(cases, group) for group in every),
         routings=tuple(routing(cases, group) for group in every),
-        features=tuple(feature_table(cases, group) for group in language_groups(cases)),
-        sendings=tuple(sending_table(cases, group) for group in every),
+        features=features,
+        sendings=sendings,
         checks=tuple(check_table(cases, group) for group in language_groups(cases)),
         misrouted=misrouted(cases),
+        sweep=sweep(cases),
     )

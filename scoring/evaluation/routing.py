@@ -37,7 +37,7 @@ def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Ro
     """
     members, counted_out = _routed(cases, group)
     rows = tuple(
-        routing_row([case.decision for case in members if case.rating == rating], rating)
+        routing_row([case.decision for case in members if case.rounded_rating == rating], rating)
         for rating in RATINGS
     )
     return Routing(group, rows, counted_out)
@@ -88,7 +88,7 @@ class Misrouted:
 
     answer_id: str
     language: str | None
-    rating: int
+    rating: float
     decision: Decision
     score: float | None
     reasons: tuple[str, ...]

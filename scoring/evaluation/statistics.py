@@ -4,6 +4,9 @@ Two kinds of interval. A share that was counted has Wilson's, since resampling g
 at 0% and 100%. Everything else is bootstrapped: 2,000 resamples of whole answers, percentile method.
 BCa is not used: its correction is undefined as soon as one resample has no value, and small
 groups have resamples in which all ratings are equal. Those are left out.
+
+Few answers resample into too narrow an interval: two against eight can have an AUROC of 1 in all resamples.
+So there is none of fewer than 10 answers, or with more than 5% undefined resamples.
 """
 
 import warnings
@@ -22,6 +25,9 @@ _SEED = 20_250_101
 # Bounds the memory of resampling, in numbers held at once.
 _BATCH = 1_000_000
 _MIN_SAMPLES = 3
+#: An estimate of fewer answers has no interval.
+MIN_RESAMPLED = 10
+_MAX_UNDEFINED = 0.05
 
 FloatArray = npt.NDArray[np.float64]
 #: From samples, whose last axis is the answers, to one or more values for each of the other axes.
@@ -30,7 +36,7 @@ Statistic = Callable[..., FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its bootstrap interval; the bounds are None where nothing could be resampled."""
+    """A value with its bootstrap interval; the bounds are None where resampling says too little."""
 
     value: float
     low: float | None = None
@@ -77,7 +83,7 @@ def auroc(below: Sequence[float], above: Sequence[float]) -> Estimate | None:
     if not below or not above:
         return None
     samples = (np.asarray(below, np.float64), np.asarray(above, np.float64))
-    return _estimates(samples, area, paired=False, min_samples=2)[0]
+    return _estimates(samples, area, paired=False)[0]
 
 
 def mean(values: Sequence[float]) -> Estimate | None:
@@ -95,7 +101,7 @@ def paired_estimate(statistic: Statistic, *samples: Sequence[float]) -> Estimate
 def paired_estimates(statistic: Statistic, *samples: Sequence[float]) -> tuple[Estimate | None, ...]:
     """Estimate each of the values that a statistic returns; None for those that are undefined."""
     arrays = tuple(np.asarray(sample, np.float64) for sample in samples)
-    return _estimates(arrays, statistic, paired=True, min_samples=_MIN_SAMPLES)
+    return _estimates(arrays, statistic, paired=True)
 
 
 def rank_correlation(first: FloatArray, second: FloatArray, axis: int = -1) -> FloatArray:
@@ -121,10 +127,10 @@ def _centred_ranks(values: FloatArray, axis: int) -> FloatArray:
 
 
 def _estimates(
-    samples: tuple[FloatArray, ...], statistic: Statistic, *, paired: bool, min_samples: int
+    samples: tuple[FloatArray, ...], statistic: Statistic, *, paired: bool
 ) -> tuple[Estimate | None, ...]:
     values = np.atleast_1d(statistic(*samples, axis=-1))
-    if min(map(len, samples)) < min_samples:
+    if min(map(len, samples)) < MIN_RESAMPLED:
         return tuple(estimate_from(value, np.empty(0)) for value in values)
     with warnings.catch_warnings():
         # It warns of resamples without a value, which are left out of its distribution below.
@@ -144,11 +150,14 @@ def _estimates(
 
 
 def estimate_from(value: float, resampled: FloatArray) -> Estimate | None:
-    """Return an estimate with the interval of its resampled values; None where it is NaN."""
+    """Return an estimate with the interval of its resampled values; None where it is NaN.
+
+    Without resampled values, and where more than 5% of them are undefined, it has no interval.
+    """
     if np.isnan(value):
         return None
     defined = resampled[~np.isnan(resampled)]
-    if not len(defined):
+    if not len(defined) or len(resampled) - len(defined) > _MAX_UNDEFINED * len(resampled):
         return Estimate(float(value))
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(float(value), float(low), float(high))

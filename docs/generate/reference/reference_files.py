@@ -12,6 +12,7 @@ from docs.generate.reference import (
     telemetry_page,
 )
 from docs.generate.site.site_pages import DOCS
+from streams.cli.evaluate.evaluation_files import report_schema
 from streams.settings import EncodingSettings, Settings, VerdictSettings
 from streams.settings.setting_catalog import all_settings
 from streams.web import openapi
@@ -19,6 +20,7 @@ from streams.web.verdict_endpoint import MAX_IN_FLIGHT
 
 ASYNCAPI = DOCS / "asyncapi.json"
 OPENAPI = DOCS / "openapi.json"
+EVALUATION_SCHEMA = DOCS / "evaluation.schema.json"
 CONSUMERS = DOCS / "consumers.md"
 
 
@@ -33,6 +35,7 @@ def reference_texts() -> dict[Path, str]:
             telemetry_page.metric_sections(), telemetry_page.PAGE.read_text("utf-8")
         ),
         CONSUMERS: consumers_page.fill_generated_parts(CONSUMERS.read_text("utf-8")),
+        EVALUATION_SCHEMA: text_of(report_schema()),
         ASYNCAPI: text_of(asyncapi_document(Settings())),
         OPENAPI: text_of(
             openapi.openapi_document(VerdictSettings(), MAX_IN_FLIGHT, EncodingSettings().max_value_bytes)

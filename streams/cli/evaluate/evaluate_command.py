@@ -1,36 +1,30 @@
 """The command `truthgate evaluate`."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from schemas import KnowledgeDocument, RatedAnswer, Verdict
-from scoring.evaluation.cases import EvaluationCase
+from schemas import KnowledgeDocument
 from scoring.policy import Policy
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE
-from scoring.values.scored_answer import SCORER_VERSION
 from streams.cli.command_files import (
     atomic_write,
     check_not_overwriting,
     check_writable,
     count_lines,
-    read_records,
 )
 from streams.cli.command_output import (
     CommandErrors,
     CommandFailed,
     ExitCode,
-    InputErrors,
     UsageError,
-    plural,
-    printable,
     progress_bar,
     require_package,
     say,
@@ -58,19 +52,22 @@ from streams.cli.evaluate.rated_files import (
     TranslateChoice,
     check_single,
     lines_of,
-    make_case,
     other_policy,
     report_files,
     score_files,
     select_variants,
-    unknown_code,
     with_policy,
 )
+from streams.cli.evaluate.verdict_comparison import show_comparison
 from streams.cli.verdict_rendering import ResultConsole
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
 from streams.scorers.options import scorer_options
 from streams.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from scoring.evaluation.report import Report
+    from streams.cli.evaluate.fail_if import Condition, Measures
 
 _PLOT_FORMATS = {".png": "png", ".svg": "svg"}
 _OPTIONS_OF_COMPARE: Final = frozenset({"compare", "files", "as_json"})
@@ -128,8 +125,26 @@ def evaluate(
     plot: Annotated[
         Path | None,
         typer.Option(
-            dir_okay=False, metavar="FILE", help="Plot ratings against scores, and judges, as .png or .svg."
+            dir_okay=False,
+            metavar="FILE",
+            help="Plot ratings against scores, risk against coverage, and judges, as .png or .svg.",
         ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", dir_okay=False, metavar="FILE", help="Write scores, decisions and features as CSV."
+        ),
+    ] = None,
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITIONS",
+            help="Exit with code 1 if one of these holds, e.g. 'untrue > 2% or sent_true < previous - 5%'.",
+        ),
+    ] = None,
+    previous: Annotated[
+        Path | None, existing_option("The report that `previous` in --fail-if is: one of --json.")
     ] = None,
     opinions: Annotated[
         list[Path] | None,
@@ -157,11 +172,13 @@ def evaluate(
 ) -> None:
     """Evaluate how well scores, message types and decisions agree with the ratings in JSONL files.
 
-    A line is that of `score` with a `rating` (1 to 5) and, if known, `rating_second` and `message_type`.
-    Intervals are of 95%. Lines without a rating are named and excluded. Exit code 1: a line is malformed (it
-    is named on standard error, the others are evaluated), an answer exceeded scoring.timeout_seconds, and so
-    has no score, or documents of an answer are missing. Exit code 3: --translate always or both could not
-    translate.
+    A line is that of `score` with a `rating` (1 to 5, or the mean of several reviewers' ratings) and, if
+    known, `rating_first` and `rating_second` of two reviewers, to compare with each other, and
+    `message_type`. Intervals are of 95%: Wilson's where answers are counted, otherwise bootstrapped; these
+    are omitted of fewer than 10 answers of a kind, and where over 5% of resamples are undefined. Lines
+    without a rating are named and excluded. Exit code 1: a line is malformed (it is named on standard error,
+    the others are evaluated), an answer exceeded scoring.timeout_seconds, and so has no score, or documents
+    of an answer are missing. Exit code 3: --translate always or both could not translate.
 
     With --profile given twice the answers are scored with each profile, and both are compared. Answers rated
     4 and 5 are true, those rated 1 and 2 untrue, unless a line has a `label`. For each profile the tables
@@ -179,6 +196,12 @@ def evaluate(
     TRUE, 1 and 2 FALSE, 3 neither. A line may have `label` (TRUE, FALSE or NOT_GIVEN), `consistent` and
     `relevant` (true or false), which reviewers gave the answer.
 
+    --fail-if takes conditions joined by `or`: a measure, one of > >= < <=, and a number, a percentage, or
+    `previous`, with or without `+` or `-` and a number or percentage (points). Measures are `sent`, `review`
+    and `blocked` (of the rated answers), `untrue` (of all sent), `sent_true` and `blocked_true` (of the true
+    answers), `sent_untrue` and `blocked_untrue` (of the untrue ones), `spearman` and `auroc` of the score. An
+    undefined measure counts as failed. Each condition that holds is named on standard error: exit code 1.
+
     Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
     Example: `truthgate evaluate rated.jsonl --documents help.jsonl --profile paper --profile truthgate`
@@ -186,11 +209,11 @@ def evaluate(
     require_package("scipy", "evaluate")
     if compare:
         _refuse_other_options(called)
-        raise typer.Exit(_show_comparison(*compare, files or [], as_json=as_json))
+        raise typer.Exit(show_comparison(*compare, files or [], as_json=as_json))
     if not files:
         raise UsageError("give a FILE of rated answers, or two files of verdicts with --compare")
-    if plot:
-        _check_plot(plot, [*files, *(opinions or [])])
+    _check_outputs(plot, table, [*files, *(opinions or [])])
+    conditions, earlier = _read_conditions(fail_if, previous)
     settings, errors = load_settings(config), CommandErrors()
     other = other_policy(settings.policy, policy, auto_send_at, block_below)
     profiles = [each.value for each in profile or []] or [settings.scoring.profile]
@@ -199,13 +222,11 @@ def evaluate(
         read_documents, languages=documents_language, settings=settings, errors=errors, from_kafka=from_kafka
     )
     known = [read([path]) for path in documents or []] or [read(None)]
-    if len(known) == 1:
-        known *= len(files)
-    elif len(known) != len(files):
-        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
-    _check_variants(variants, known, settings)
-    if opinions:
-        check_single(variants, "--opinions")
+    known = known * len(files) if len(known) == 1 else known
+    _check_variants(variants, known, len(files), settings)
+    for option, given in (("--opinions", opinions), ("--fail-if", conditions)):
+        if given:
+            check_single(variants, option)
     if flip and not opinions:
         raise UsageError("--flip: needs --opinions")
     read_opinions = [OpinionFile.read(path, errors.of(path)) for path in opinions or []]
@@ -222,15 +243,32 @@ def evaluate(
         options = scorer_options(settings, on_demand=on_demand)
         found = asyncio.run(score_files(files, known, settings, options, variants, errors, bar))
     report_files(found, errors)
-    _show(found, judges, settings, variants, other, plot, as_json=as_json)
+    whole = _show(found, judges, settings, variants, other, plot, table, as_json=as_json)
     required = any(variant.translate == "always" for variant in variants)
-    raise typer.Exit(errors.exit_code(translation_required=required))
+    measures = whole.runs[0].summary.measures
+    failures = [failure for each in conditions if (failure := each.failure(measures, earlier))]
+    for failure in failures:
+        say(f"--fail-if {failure}")
+    code = errors.exit_code(translation_required=required)
+    raise typer.Exit(max(code, ExitCode.BAD_INPUT) if failures else code)
+
+
+def _read_conditions(text: str | None, previous: Path | None) -> "tuple[Sequence[Condition], Measures]":
+    from streams.cli.evaluate.fail_if import parse_conditions, read_previous  # noqa: PLC0415 - needs scipy
+
+    conditions = parse_conditions(text) if text is not None else []
+    return conditions, read_previous(previous, conditions)
 
 
 def _check_variants(
-    variants: Sequence[ScoringVariant], documents: Sequence[Sequence[KnowledgeDocument]], settings: Settings
+    variants: Sequence[ScoringVariant],
+    documents: Sequence[Sequence[KnowledgeDocument]],
+    files: int,
+    settings: Settings,
 ) -> None:
-    """Check the variants before anything is scored."""
+    """Check the variants, and the documents of each of the files, before anything is scored."""
+    if len(documents) != files:
+        raise UsageError("--documents: give one for all FILEs, or one for each of them in their order")
     for variant in variants:
         with_translation_mode(settings, variant.translate)
         if variant.context == "retrieved" and not all(documents):
@@ -246,11 +284,21 @@ def _show(
     variants: Sequence[ScoringVariant],
     other: Policy | None,
     plot: Path | None,
+    table: Path | None,
     *,
     as_json: bool,
-) -> None:
+) -> "Report":
+    """Report on the scored files: a plot and a CSV file where asked for, then tables or JSON.
+
+    Raises CommandFailed if no answer has a rating or a message type, or a file cannot be written.
+    """
     from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
     from scoring.evaluation.report import report  # noqa: PLC0415 - needs scipy
+    from streams.cli.evaluate.evaluation_files import (  # noqa: PLC0415 - needs scipy
+        compare_policies,
+        evaluation_report,
+        write_csv,
+    )
     from streams.cli.evaluate.evaluation_tables import (  # noqa: PLC0415 - needs scipy
         comparison_tables,
         evaluation_tables,
@@ -270,29 +318,14 @@ def _show(
 
         with atomic_write(plot) as partial_file:
             draw(partial_file, _PLOT_FORMATS[plot.suffix.lower()], runs, judge_runs)
+    if table:
+        write_csv(table, runs)
     if as_json:
-        content: dict[str, Any] = {
-            "files": [
-                {"file": str(each.path), "bad_lines": each.errors.count, "unrated_lines": each.unrated}
-                for each in found
-            ],
-            **judges.to_json(),
-            "profiles": list(dict.fromkeys(variant.profile for variant in variants)),
-            "policy_version": settings.policy.identity,
-            "scorer_version": SCORER_VERSION,
-            **asdict(whole),
-            "judges": [asdict(run) for run in judge_runs],
-        }
-        if other and changed:
-            policies = {"today": settings.policy, "other": other}
-            content["what_if"] = {
-                **{
-                    name: {"policy_version": each.identity, **asdict(each)} for name, each in policies.items()
-                },
-                **asdict(changed),
-            }
-        write_json(content)
-        return
+        what_if = compare_policies(settings.policy, other, changed) if other and changed else None
+        write_json(
+            asdict(evaluation_report(whole, found, variants, judges, judge_runs, settings.policy, what_if))
+        )
+        return whole
     parts: list[RenderableType] = [*evaluation_tables(whole), *judge_tables(judge_runs)]
     if changed:
         # First, since it was asked for, and the rest is long.
@@ -302,6 +335,7 @@ def _show(
     console = ResultConsole()
     for part in parts:
         console.print(part)
+    return whole
 
 
 def _refuse_other_options(called: typer.Context) -> None:
@@ -312,70 +346,13 @@ def _refuse_other_options(called: typer.Context) -> None:
         raise UsageError(f"--compare: nothing is scored, so omit {', '.join(others)}")
 
 
-def _check_plot(path: Path, inputs: Sequence[Path]) -> None:
-    """Check that a plot can be drawn to ``path``; raises CommandFailed."""
-    if path.suffix.lower() not in _PLOT_FORMATS:
-        raise UsageError(f"--plot {path}: the name must end in {' or '.join(_PLOT_FORMATS)}")
-    check_not_overwriting(path, inputs, "--plot")
-    check_writable(path)
-    require_package("matplotlib", "plot")
-
-
-def _show_comparison(one: Path, other: Path, rated: Iterable[Path], *, as_json: bool) -> ExitCode:
-    """Compare two files of verdicts, with the ratings of the other files.
-
-    Returns 1 if a line was bad, else 0. Raises CommandFailed if a file cannot be read, or the verdicts have
-    no answer in common.
-    """
-    from scoring.evaluation.comparison import compare_runs  # noqa: PLC0415 - needs scipy
-    from streams.cli.evaluate.evaluation_tables import comparison_tables  # noqa: PLC0415 - needs scipy
-
-    errors = CommandErrors()
-    ratings: dict[str, RatedAnswer] = {}  # of repeated answers the first counts
-    for path in rated:
-        for _, line in errors.of(path).good_lines(read_records(path, RatedAnswer)):
-            ratings.setdefault(line.answer.answer_id, line)
-    collectors = errors.of(one), errors.of(other)
-    first, second = (_read_verdicts(*each, ratings) for each in zip((one, other), collectors, strict=True))
-    # In the order of the first file.
-    common = [answer_id for answer_id in first if answer_id in second]
-    for cases, path, missing_in in ((first, one, other), (second, other, one)):
-        if alone := len(cases) - len(common):
-            say(f"{plural(alone, 'answer')} of {path} not in {missing_in}: excluded")
-    if not common:
-        raise CommandFailed(f"{one} and {other} have no answer in common")
-    if unmatched := len(ratings.keys() - set(common)):
-        say(f"{plural(unmatched, 'rated answer')} not in both files: excluded")
-    found = compare_runs([first[each] for each in common], [second[each] for each in common])
-    if as_json:
-        files = [
-            {"file": str(path), "bad_lines": bad.count, "answers": len(cases)}
-            for path, bad, cases in zip((one, other), collectors, (first, second), strict=True)
-        ]
-        write_json({"files": files, **asdict(found)})
-    else:
-        names = (one.name, other.name) if one.name != other.name else (str(one), str(other))
-        console = ResultConsole()
-        console.print(Text(f"{plural(found.answers, 'answer')} in both, {found.rated} rated"))
-        for part in comparison_tables(found, *map(printable, names), rescored=True):
-            console.print(part)
-    return errors.exit_code()
-
-
-def _read_verdicts(
-    path: Path, errors: InputErrors, ratings: Mapping[str, RatedAnswer]
-) -> dict[str, EvaluationCase]:
-    """Return the first verdict on each answer of a file as a case, by answer id; report bad lines."""
-    cases: dict[str, EvaluationCase] = {}
-    repeated = 0
-    for number, verdict in errors.good_lines(read_records(path, Verdict)):
-        unknown = unknown_code("decision", verdict.decision)
-        if unknown := unknown or unknown_code("message_type", verdict.message_type):
-            errors.report(number, unknown)
-        elif verdict.answer_id in cases:
-            repeated += 1
-        else:
-            cases[verdict.answer_id] = make_case(verdict, ratings.get(verdict.answer_id))
-    if repeated:
-        say(f"{path}: {plural(repeated, 'repeated answer')}: the first verdict counts")
-    return cases
+def _check_outputs(plot: Path | None, table: Path | None, inputs: Sequence[Path]) -> None:
+    """Check that a plot can be drawn, and a table be written; raises CommandFailed."""
+    if plot and plot.suffix.lower() not in _PLOT_FORMATS:
+        raise UsageError(f"--plot {plot}: the name must end in {' or '.join(_PLOT_FORMATS)}")
+    for option, path in (("--plot", plot), ("--csv", table)):
+        if path:
+            check_not_overwriting(path, inputs, option)
+            check_writable(path)
+    if plot:
+        require_package("matplotlib", "plot")

@@ -14,6 +14,7 @@ from scoring.evaluation.correlation import correlation
 from scoring.evaluation.opinion_accuracy import FlagRow
 from scoring.evaluation.opinion_report import JudgeRun
 from scoring.evaluation.statistics import Share
+from scoring.evaluation.sweep import sweep
 from scoring.values.exchange import Decision
 from streams.cli.command_output import plural
 from streams.cli.evaluate.rated_files import describe_variant
@@ -66,25 +67,41 @@ _SIDE_INCHES = 5.0
 def draw(
     path: Path, kind: str, runs: Mapping[str, Sequence[EvaluationCase]], judges: Sequence[JudgeRun] = ()
 ) -> None:
-    """Draw one panel per variant, and write the plot as ``kind`` (``png`` or ``svg``).
+    """Draw one panel per variant and one of all, and write the plot as ``kind`` (``png`` or ``svg``).
 
     A point is an answer with its rating and score, its colour and shape the decision; a bar is the median
-    score of a rating. Below are three panels with a line per judge, if there are any. Equal input gives an
-    equal file. Raises OSError.
+    score of a rating. The last panel has a line per variant: how much of what is sent is untrue, by the share
+    sent. Below are three panels with a line per judge, if there are any. Equal input gives an equal file.
+    Raises OSError.
     """
     with mpl.rc_context({"svg.hashsalt": "truthgate", "font.size": 10}):
-        rows, width = (2, max(len(runs), PANELS)) if judges else (1, len(runs))
+        rows, width = (2, max(len(runs) + 1, PANELS)) if judges else (1, len(runs) + 1)
         figure = Figure(figsize=(_SIDE_INCHES * width, _SIDE_INCHES * rows), layout="constrained")
         parts = figure.subfigures(rows, 1, squeeze=False)[:, 0]
-        panels = parts[0].subplots(1, len(runs), sharey=True, squeeze=False)[0]
+        *panels, risks = parts[0].subplots(1, len(runs) + 1, squeeze=False)[0]
         for panel, (title, cases) in zip(panels, runs.items(), strict=True):
             _panel(panel, describe_variant(title), cases)
+            _risk(risks, describe_variant(title), cases)
+        risks.set(
+            title="sending from a score on", xlabel="share of the answers sent", ylabel="untrue of sent"
+        )
+        risks.set(xlim=(-_SPACE, 1 + _SPACE), ylim=(-_SPACE, 1 + _SPACE))
         panels[0].set_ylabel("score")
         parts[0].legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         if judges:
             draw_judges(parts[1], judges)
         metadata = {"Date": None} if kind == "svg" else {}
         figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+
+
+def _risk(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
+    """Draw the risk by the coverage of each threshold; the band is the 95% interval of the risk."""
+    points = [(point.coverage.value, point.risk) for point in sweep(cases) if point.risk]
+    coverages = [coverage for coverage, _ in points]
+    (line,) = panel.plot(coverages, [risk.value for _, risk in points], marker=".", label=title)
+    lows, highs = [risk.low for _, risk in points], [risk.high for _, risk in points]
+    panel.fill_between(coverages, lows, highs, color=line.get_color(), alpha=0.15, linewidth=0)
+    panel.legend()
 
 
 def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
@@ -102,7 +119,9 @@ def _panel(panel: Axes, title: str, cases: Sequence[EvaluationCase]) -> None:
             linewidths=0,
             label=decision.replace("_", " "),
         )
-    scores = {rating: [case.score or 0 for case in compared if case.rating == rating] for rating in RATINGS}
+    scores = {
+        rating: [case.score or 0 for case in compared if case.rounded_rating == rating] for rating in RATINGS
+    }
     medians = {rating: median(found) for rating, found in scores.items() if found}
     starts, ends = ([rating + side for rating in medians] for side in (-_HALF_BAR, _HALF_BAR))
     panel.hlines(list(medians.values()), starts, ends, colors="black", linewidth=1.5, label="median")

@@ -15,11 +15,14 @@ from scoring.evaluation.message_types import TypeTable
 from scoring.evaluation.report import Report, RunReport
 from scoring.evaluation.routing import CheckTable, Misrouted, Routing, RoutingRow
 from scoring.evaluation.statistics import Share
+from scoring.evaluation.sweep import SweepPoint
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
 from streams.cli.command_output import plural, printable
+from streams.cli.evaluate.evaluation_summary import summary_lines
 from streams.cli.evaluate.rated_files import describe_gain, describe_variant
 from streams.cli.evaluate.report_tables import (
+    BOOTSTRAPPED,
     INTERVAL_BELOW,
     NOTHING,
     Cell,
@@ -32,6 +35,7 @@ from streams.cli.evaluate.report_tables import (
     format_estimate,
     format_percentage,
     format_range,
+    format_rating,
     format_share_with_count,
     group_name,
 )
@@ -67,6 +71,10 @@ def evaluation_tables(report: Report) -> Iterator[RenderableType]:
 
     Rows per language are omitted if there is one language: they would repeat the rows of all answers.
     """
+    if report.rated:
+        for run in report.runs:
+            yield summary_lines(run, describe_variant(run.name) if len(report.runs) > 1 else "")
+        yield Text()
     yield Text(
         f"{plural(report.answers, 'answer')}, {report.rated} rated, {report.labelled} with a message type"
     )
@@ -128,7 +136,7 @@ def comparison_tables(
 def _run_tables(run: RunReport) -> Iterator[ReportTable[Any]]:
     yield _deviation(run.deviations[0])
     yield _by_group(
-        "Table V by group: scores of the answers rated 1 and 5",
+        "Scores of the answers rated 1 and 5, by group (Table V)",
         [each for each in _without_single_language(run.deviations) if each.overall.answers],
         {
             "answers": lambda found: found.overall.answers,
@@ -140,7 +148,7 @@ def _run_tables(run: RunReport) -> Iterator[ReportTable[Any]]:
     )
     yield _routing(run.routings[0])
     yield _by_group(
-        "Routing by group: decisions on the answers rated 1 and 5",
+        "Decisions on the answers rated 1 and 5, by group",
         _without_single_language(run.routings),
         {
             "1: sent": lambda found: format_share_with_count(found.ratings[0].auto_send),
@@ -157,6 +165,7 @@ def _run_tables(run: RunReport) -> Iterator[ReportTable[Any]]:
             rows += [(f"{name}: true", sending.true, ""), (f"{name}: untrue", sending.untrue, of_all_sent)]
     yield _sending(rows)
     yield misrouted_table(run.misrouted)
+    yield _sweep(run.sweep)
     yield from map(_checks, _without_single_language(run.checks))
     yield from map(_features, _without_single_language(run.features))
 
@@ -168,7 +177,7 @@ def _types(types: TypeTable) -> RenderableType:
         for each in sorted(confusions, key=lambda each: -each.count)
     ]
     return ReportTable(
-        "Table III: message types",
+        "Message types, recognised and labelled (Table III)",
         types.rows,
         [
             Column("", lambda row: humanize_code(row.name)),
@@ -177,6 +186,7 @@ def _types(types: TypeTable) -> RenderableType:
             *columns(lambda found: found and f"{found.value:.2f}", "accuracy", "precision", "recall"),
         ],
         types.group,
+        note=BOOTSTRAPPED,
         footer=[Text(f"Confused: {', '.join(confused) or 'none'}", "dim")],
     )
 
@@ -196,10 +206,10 @@ def _correlations(report: Report) -> RenderableType:
         footer.append(text.append(format_estimate(gain.difference)))
     rows = zip(*(_without_single_language(run.correlations) for run in report.runs), strict=True)
     return ReportTable(
-        "Table IV: Spearman of score and rating",
+        "Rank correlation of score and rating, Spearman (Table IV)",
         [row for row in rows if any(each.answers for each in row)],
         _per_run(report.runs, "answers", lambda found: found.answers, estimate),
-        note="* p < 0.05, ** p < 0.01; [95% interval]",
+        note=f"* p < 0.05, ** p < 0.01; {BOOTSTRAPPED}",
         footer=footer,
     )
 
@@ -209,7 +219,7 @@ def _areas(runs: Sequence[RunReport]) -> RenderableType:
         return next(each for each in found.rows if each.name == SCORE)
 
     return ReportTable(
-        "AUROC of the score: answers rated 5 against those rated 1",
+        "Answers rated 5 told from those rated 1 by the score, AUROC",
         zip(*(_without_single_language(run.features) for run in runs), strict=True),
         _per_run(
             runs,
@@ -217,7 +227,7 @@ def _areas(runs: Sequence[RunReport]) -> RenderableType:
             lambda found: f"{score_row(found).untrue}, {score_row(found).true}",
             lambda found: format_estimate(score_row(found).auroc),
         ),
-        note="[95% interval]",
+        note=BOOTSTRAPPED,
     )
 
 
@@ -242,7 +252,7 @@ def _deviation(found: Deviation) -> ReportTable[Any]:
 
     ratings = (*found.ratings, found.overall)
     return ReportTable(
-        "Table V: scores per rating",
+        "Scores by rating (Table V)",
         _DEVIATIONS,
         [Column("", str), *(Column(_rated(each), partial(cell, each)) for each in ratings)],
         note=INTERVAL_BELOW,
@@ -261,7 +271,7 @@ def _routing(found: Routing) -> ReportTable[Any]:
         reason = humanize_code(Reason.TRANSLATION_UNAVAILABLE)
         footer.append(Text(f"Excluded: {found.counted_out} {reason}", "dim"))
     return ReportTable(
-        "Routing: decisions per rating",
+        "Decisions by rating",
         Decision,
         [Column("", humanize_code), *(Column(_rated(each), partial(cell, each)) for each in found.ratings)],
         note="answers without a score are included",
@@ -320,6 +330,23 @@ def _checks(found: CheckTable) -> ReportTable[Any]:
     )
 
 
+# A terminal has room for these; --json has all.
+_SHOWN_PER_POINT = 2
+
+
+def _sweep(points: Sequence[SweepPoint]) -> ReportTable[Any]:
+    return ReportTable(
+        "Sending from another score on",
+        [each for each in points if (each.threshold * _SHOWN_PER_POINT).is_integer()],
+        [
+            Column("", lambda row: f"{row.threshold:g}"),
+            *columns(format_percentage, **{"answers sent": "coverage", "untrue of sent": "risk"}),
+            *columns(format_percentage, "true_sent"),
+        ],
+        note=f"{INTERVAL_BELOW}; by the score alone, whatever else a policy reviews",
+    )
+
+
 def misrouted_table(found: Sequence[Misrouted]) -> ReportTable[Any]:
     """Return the table of misrouted answers: untrue and sent, or true and blocked."""
     return ReportTable(
@@ -327,7 +354,7 @@ def misrouted_table(found: Sequence[Misrouted]) -> ReportTable[Any]:
         found,
         [
             Column("", lambda row: printable(row.answer_id)),
-            Column("rated", lambda row: row.rating),
+            Column("rated", lambda row: format_rating(row.rating)),
             *columns(humanize_code, "decision"),
             *columns(_exact_score, "score"),
             Column("reasons", lambda row: format_codes(row.reasons), left=True),
@@ -348,7 +375,7 @@ def _features(found: FeatureTable) -> ReportTable[Any]:
             Column("rated 1, 5", lambda row: f"{row.untrue}, {row.true}"),
         ],
         found.group,
-        note="AUROC: answers rated 5 against those rated 1",
+        note=f"AUROC: answers rated 5 against those rated 1; {BOOTSTRAPPED}",
     )
 
 
@@ -367,7 +394,7 @@ def _changes(found: Sequence[AnswerChange]) -> RenderableType:
         found,
         [
             Column("", lambda row: printable(row.answer_id)),
-            Column("rated", lambda row: row.rating),
+            Column("rated", lambda row: format_rating(row.rating)),
             Column("from", lambda row: humanize_code(row.before.decision), left=True),
             Column("to", lambda row: humanize_code(row.after.decision), left=True),
             Column("score", score),

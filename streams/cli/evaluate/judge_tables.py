@@ -16,6 +16,7 @@ from scoring.evaluation.statistics import Estimate, Share
 from scoring.values.opinion import Label
 from streams.cli.command_output import plural, printable
 from streams.cli.evaluate.report_tables import (
+    BOOTSTRAPPED,
     INTERVAL_BELOW,
     Column,
     ReportTable,
@@ -53,7 +54,7 @@ def judge_tables(judges: Sequence[JudgeRun]) -> Iterator[RenderableType]:
         Column("of replies", lambda run: _whole(run.costs.tokens_out)),
         *columns(format_estimate, "costs.seconds"),
         Column("s/token", lambda run: _seconds(run.costs.seconds_per_token)),
-        note="means; batch replies have no time",
+        note=f"means; batch replies have no time; {BOOTSTRAPPED}",
     )
     yield _per_judge(
         "Scores without and with the judge",
@@ -64,7 +65,8 @@ def judge_tables(judges: Sequence[JudgeRun]) -> Iterator[RenderableType]:
         *columns(format_estimate, "rankings.gain"),
         Column("AUROC without", lambda run: format_estimate(run.rankings.checks.auroc)),
         Column("with", lambda run: format_estimate(run.rankings.judge.auroc)),
-        note="the judge is asked about every answer; no score counts as 3; AUROC: rated 5 against 1",
+        note="the judge is asked about every answer; no score counts as 3; AUROC: rated 5 against 1; "
+        f"{BOOTSTRAPPED}",
     )
     for run in judges:
         tables = [
@@ -100,7 +102,8 @@ def _labels(judges: Sequence[JudgeRun]) -> RenderableType:
         Column("macro", lambda run: format_estimate(run.labels.macro)),
         Column("unsure", lambda run: run.labels.unsure),
         Column("excluded", lambda run: run.labels.left_out),
-        note="of ratings: 4 and 5 TRUE, 1 and 2 FALSE, 3 excluded; an opinion without a label is wrong",
+        note="of ratings: 4 and 5 TRUE, 1 and 2 FALSE, 3 excluded; an opinion without a label is wrong; "
+        f"{BOOTSTRAPPED}",
     )
 
 
@@ -126,7 +129,7 @@ def _sending(title: str, rows: Sequence[SendingRow]) -> ReportTable[Any]:
 def _curve(run: JudgeRun) -> ReportTable[Any]:
     note = "order of asking: answers that an opinion may send, without a score first, then scores near 3"
     if run.curve:
-        note = f"{note}; opinions decide from confidence {run.curve[0].sending.tau:g} on"
+        note = f"{note}; {BOOTSTRAPPED}; opinions decide from confidence {run.curve[0].sending.tau:g} on"
     shares = ("sending.true_sent", "sending.untrue_of_sent", "sending.untrue_blocked")
     return ReportTable(
         "The cascade: quality by the share asked about",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from rich.progress import Progress
 
@@ -298,6 +298,7 @@ def make_case(verdict: Verdict, rated: RatedAnswer | None) -> EvaluationCase:
         decision=Decision(verdict.decision),
         reasons=verdict.reasons,
         rating=rated.rating if rated else None,
+        rating_first=rated.rating_first if rated else None,
         rating_second=rated.rating_second if rated else None,
         labelled=MessageType(rated.message_type) if rated and rated.message_type is not None else None,
         label=Label(rated.label) if rated and rated.label is not None else None,
@@ -372,8 +373,3 @@ class JudgeEvaluation:
         kinds = [each for each in opinion_report.Confidence if self.confidence in {each, "both"}]
         flips = tuple(opinion_report.LabelFlipping(flip, kind) for flip in self.flips for kind in kinds)
         return opinion_report.evaluate_judges(pairs, self.tau, opinion_report.Simulation(flips, self.seed))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the files and parameters that a report is about as JSON."""
-        files = [{"file": str(each.path), "bad_lines": each.errors.count} for each in self.files]
-        return {"opinions": files, "tau": self.tau, "seed": self.seed} if files else {}

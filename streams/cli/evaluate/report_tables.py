@@ -18,7 +18,8 @@ Row = TypeVar("Row")
 Cell = str | int | Text | None
 
 NOTHING = "-"
-INTERVAL_BELOW = "95% interval below"
+INTERVAL_BELOW = "Wilson's 95% interval below"
+BOOTSTRAPPED = "[bootstrapped 95% interval]"
 # The signs of the paper (Table IV): p below 0.01, p below 0.05.
 _SIGNS = ((0.01, "**"), (0.05, "*"))
 
@@ -127,6 +128,11 @@ def format_range(share: Share | None) -> str:
 def format_share_with_count(share: Share | None) -> str | None:
     """Format a percentage with its count: ``55%  11/20``."""
     return None if share is None else f"{share.value:.0%} {share.count:>3}/{share.total}"
+
+
+def format_rating(rating: float | None) -> str | None:
+    """Format a rating, or a mean of several: ``5``, ``4.67``."""
+    return None if rating is None else f"{round(rating, 2):g}"
 
 
 def format_codes(codes: Iterable[str]) -> str:

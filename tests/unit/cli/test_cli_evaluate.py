@@ -134,6 +134,20 @@ def test_two_profiles_stand_side_by_side_with_what_each_sent_and_blocked(tmp_pat
     assert [part for part in parts if part not in shown] == []
 
 
+def test_means_of_ratings_and_two_raters_are_read(tmp_path):
+    file = written(
+        tmp_path / "rated.jsonl",
+        {**TRUE, "rating": 4.67, "rating_first": 5, "rating_second": 4},
+        {**UNTRUE, "rating": 1.5},
+        {**TRUE, "rating": 5.1},
+    )
+    done = truthgate_here("evaluate", file, "--json")
+    assert done.stderr == f"truthgate: {file}, line 3: rating: should be less than or equal to 5\n"
+    found = json.loads(done.stdout)
+    assert (found["rated"], found["agreement"]["exact"]["count"]) == (2, 0)
+    assert found["runs"][0]["sendings"][0]["sending"]["true"]["answers"] == 1
+
+
 async def test_an_answer_that_one_profile_fails_on_is_named_once_and_in_no_table(rated, capsys):
     async def judging(answer: ChatbotAnswer) -> Verdict:
         known = {"answer_id": answer.answer_id, "profile": "paper", "message_type": "binary"}

@@ -18,8 +18,8 @@ from tests.support.site import blocks, text_of
 
 GUIDES = ("README.md", *(f"docs/{page.name}" for page in sorted(DOCS.glob("*.md"))))
 TOML = blocks("toml", *GUIDES)
-#: Commands of other programs' may stand before, and what is done with the output behind.
-_COMMAND = re.compile(r"(?:^|\s)(truthgate [^|>#]*)")
+#: Commands of other programs' may stand before, and what is done with the output behind; quotes hide it.
+_COMMAND = re.compile(r"(?:^|\s)(truthgate (?:'[^']*'|[^|>#'])*)")
 
 
 def _commands() -> list[tuple[str, str]]:

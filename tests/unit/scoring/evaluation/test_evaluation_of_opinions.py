@@ -93,18 +93,19 @@ def test_table_1_is_the_share_right_of_each_label_and_their_mean():
             judged(3, opinion(TRUE)),
             judged(4, opinion(NOT_GIVEN), label=NOT_GIVEN),
         ]
+        * 10
     )
-    assert (table.answers, table.left_out, table.unsure) == (6, 1, 1)
+    assert (table.answers, table.left_out, table.unsure) == (60, 10, 10)
     assert [(row.label, *percent(row.accuracy)) for row in table.rows] == [
-        (TRUE, "2/3"),
-        (FALSE, "1/2"),
-        (NOT_GIVEN, "1/1"),
+        (TRUE, "20/30"),
+        (FALSE, "10/20"),
+        (NOT_GIVEN, "10/10"),
     ]
     assert table.macro
     assert table.macro.value == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
     assert table.macro.low is not None
     assert table.macro.low < table.macro.value
-    assert {(each.truth, each.label): each.count for each in table.confusions}[FALSE, None] == 1
+    assert {(each.truth, each.label): each.count for each in table.confusions}[FALSE, None] == 10
 
 
 def test_the_mean_is_over_the_labels_that_there_are():

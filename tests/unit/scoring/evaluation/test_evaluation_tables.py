@@ -72,12 +72,37 @@ def test_without_any_label_table_iii_is_empty():
 
 def test_spearman_is_that_of_the_textbook():
     """Ranks 1 2 3 4 5 against 2 1 4 3 5: 1 - 6 * 4 / (5 * 24) = 0.8."""
-    found = spearman([1, 2, 3, 4, 5], [20, 10, 40, 30, 50])
+    found = spearman([1, 2, 3, 4, 5] * 2, [20, 10, 40, 30, 50] * 2)
     assert found
     assert found.value == pytest.approx(0.8)
     assert found.low is not None
     assert found.high is not None
     assert -1 <= found.low <= found.value <= found.high <= 1
+
+
+def test_fewer_than_ten_answers_of_a_kind_have_no_interval():
+    """An AUROC of two against eight is 1 in every resample: [1, 1] would be a lie."""
+    few = [spearman(range(9), range(9)), auroc([1.0, 1.5], range(2, 10)), auroc(range(9), range(10))]
+    assert [each and (each.low, each.high) for each in few] == [(None, None)] * 3
+    assert [each and each.value for each in few[:2]] == [1, 1]
+    enough = auroc(range(10), range(5, 15))
+    assert enough
+    assert enough.low is not None
+
+
+def test_where_more_than_5_of_100_resamples_are_undefined_there_is_no_interval():
+    """One answer of ten differs: a resample lacks it in 35 of 100 cases, of thirty with five in 0.4."""
+    rare, common = ([5] * (n - k) + [1] * k for n, k in ((10, 1), (30, 5)))
+    found = [spearman(ratings, range(len(ratings))) for ratings in (rare, common)]
+    assert [each and each.low is None for each in found] == [True, False]
+
+
+def test_a_type_with_few_labels_has_no_interval_nor_has_the_mean_over_types():
+    rows = type_table(types(*[(BINARY, BINARY)] * 12, *[(ERROR, ERROR)] * 2)).rows
+    shown = {row.name: row.f1 is not None and row.f1.low is not None for row in rows}
+    assert shown == {"all": True, "all, types equal": False, "binary": True, "error": False} | {
+        name: True for name in shown if name.startswith("binary or")
+    }
 
 
 @pytest.mark.parametrize(
@@ -168,6 +193,36 @@ def test_raters_agree_by_exact_rating_and_by_quadratic_kappa():
     chance = sum((one - other) ** 2 for one in firsts for other in seconds) / 16
     assert found.kappa
     assert found.kappa.value == pytest.approx(1 - 1 / chance)
+
+
+def test_the_ratings_of_two_raters_are_compared_and_not_the_one_that_they_settled_on():
+    cases = [case(None, 4, rating_first=5, rating_second=4), case(None, 2, rating_second=2)]
+    found = agreement(cases)
+    assert found
+    assert (found.answers, found.exact and found.exact.count) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("rating", "rounded", "truth"),
+    [
+        (4.67, 5, Label.TRUE),
+        (4.5, 4, Label.TRUE),
+        (3.5, 4, Label.TRUE),
+        (3.33, 3, None),
+        (2.67, 3, None),
+        (2.5, 2, Label.FALSE),
+        (1.33, 1, Label.FALSE),
+    ],
+)
+def test_a_mean_of_ratings_counts_as_the_rating_it_is_next_to_and_is_correlated_as_it_is(
+    rating, rounded, truth
+):
+    cases = [case(float(score), mean) for score, mean in ((1, 1), (2, 1.4), (3, 1.67), (4, rating))]
+    assert (cases[-1].rounded_rating, cases[-1].truth) == (rounded, truth)
+    assert deviation(cases).ratings[rounded - 1].answers == routing(cases).ratings[rounded - 1].answers > 0
+    found = correlation(cases).spearman
+    assert found
+    assert found.value == pytest.approx(1 if rating > 1.67 else 0.4)
 
 
 def test_a_share_has_wilsons_interval():
