@@ -448,13 +448,75 @@ class PolicyCertificate:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyCalibrationBin:
+    """Ratings of answers of similar risk, and the mistakes among them."""
+
+    risk: Share
+    ratings: Count
+    mistakes: Count
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCalibration:
+    """How well a fitted risk agrees with ratings that it had not seen: Brier scores, and by risk."""
+
+    ratings: Count
+    brier: Share
+    brier_score_alone: Share
+    brier_constant: Share
+    bins: Annotated[tuple[PolicyCalibrationBin, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTestedPoint:
+    """A threshold that was tested: the share of the answers in its set, and of mistakes among these."""
+
+    coverage: Share
+    estimate: Share
+    bound: Share
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyTested:
+    """The thresholds that were tested for one decision about some groups together, and against what share."""
+
+    decision: ShortText
+    groups: Annotated[tuple[Identifier, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    level: Share
+    points: Annotated[tuple[PolicyTestedPoint, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyAlphaCost:
+    """What a promise of another ``alpha`` would have sent; ``sent`` is 0 where nothing can be promised."""
+
+    alpha: Share
+    answers: Count
+    sent: Count
+    true_sent: Share | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFigures:
+    """What a fit showed, to look at; without a ``calibration`` there were too few ratings to fit a risk."""
+
+    tested: Annotated[tuple[PolicyTested, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    costs: Annotated[tuple[PolicyAlphaCost, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    calibration: PolicyCalibration | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyContent:
-    """What a version of the policy decides by: a logistic model of the risk, and certificates."""
+    """What a version of the policy decides by: a logistic model of the risk, and certificates.
+
+    ``figures`` are for people.
+    """
 
     model: Identifier
     intercept: FiniteFloat
     weights: Annotated[tuple[PolicyWeight, ...], FailFast(), Field(max_length=MAX_ITEMS)]
     certificates: Annotated[tuple[PolicyCertificate, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    figures: PolicyFigures | None = None
 
 
 PolicyVersionName = Annotated[str, Field(min_length=1, max_length=200, pattern="^[A-Za-z0-9._-]+$")]

@@ -102,6 +102,12 @@ class PolicyVersion:
         return self.proposal.fitted if self.proposal else None
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that its certificates are about, and that can be withdrawn."""
+        certificates = self.fitted.certificates if self.fitted else ()
+        return tuple(sorted({group for each in certificates for group in each.groups}))
+
+    @property
     def approved_at(self) -> int:
         """The offset of the last approval, -1 without any."""
         return max((each.offset for each in self.entries if each.is_approval), default=_NEVER)

@@ -5,15 +5,19 @@ import json
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from structlog.testing import capture_logs
 
 from schemas import Review, Verdict, VerdictOpinion
 from streams.cli.policy.policy_topic import read_policies
 from streams.kafka.topics import Topics
+from streams.reviews.policy_records import Change
+from streams.reviews.policy_state import PolicyVersion
 from streams.settings import Settings
 from tests.integration.test_ratings_follower import publish
 from tests.support.commands import truthgate_here, variables
+from tests.support.policies import a_change, write_changes
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
@@ -43,6 +47,27 @@ def rated_stream(number: int) -> list[Verdict | Review]:
         )
         found += [verdict, rating]
     return found
+
+
+def check_figures(version: PolicyVersion, certificate: dict[str, Any]) -> None:
+    """Check that a proposal carries what the fit showed, the certificate's point among it."""
+    proposal, fitted = version.proposal, version.fitted
+    assert fitted
+    assert fitted.certificates[0].coverage > 0.3
+    assert proposal
+    assert proposal.change
+    assert proposal.change.content
+    figures = proposal.change.content.figures
+    assert figures
+    (tested,) = figures.tested
+    assert (tested.decision, tested.groups, tested.level) == ("auto_send", ("binary en",), 0.05)
+    assert [certificate["coverage"], certificate["bound"]] in [
+        [each.coverage, each.bound] for each in tested.points
+    ]
+    assert [each.alpha for each in figures.costs] == [0.02, 0.05, 0.1]
+    assert figures.costs[0].sent <= figures.costs[1].sent <= figures.costs[2].sent
+    assert figures.calibration
+    assert sum(each.ratings for each in figures.calibration.bins) == figures.calibration.ratings
 
 
 async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
@@ -77,9 +102,7 @@ async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
     assert certificate["delta_spent"] == 0.025, "it was the first proposal"
     assert certificate["bound"] <= 0.05
     state = await read_policies(settings)
-    fitted = state.version(version).fitted
-    assert fitted
-    assert fitted.certificates[0].coverage > 0.3
+    check_figures(state.version(version), certificate)
     report = json.loads((await run("fit", "--json"))[0])
     assert report["attempt"] == 2
     assert report["groups"][0]["true_sent"]["value"] > 0.7
@@ -108,3 +131,18 @@ async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
     assert json.loads((await run("show", "--json"))[0])["status"] == "withdrawn"
     await run("approve", "settings", "--by", "anna")
     assert "the policy of the settings decides" in (await run("list"))[1]
+
+
+async def test_who_approves_is_told_if_nobody_watches(topics: Topics, settings: Settings) -> None:
+    await write_changes(settings, a_change("fitted-1", Change.PROPOSED))
+    for share, version, is_told in (
+        ("0", "fitted-1", True),
+        ("0.02", "fitted-1", False),
+        ("0", "settings", False),
+    ):
+        own = {**variables(settings), "TRUTHGATE_DESK__AUDIT_SHARE": share}
+        with capture_logs():
+            arguments = ("policy", "approve", version, "--by", "anna")
+            done = await asyncio.to_thread(truthgate_here, *arguments, environment=own)
+        assert done.returncode == 0, done.stderr
+        assert ("nobody watches" in done.stderr) is is_told

@@ -8,7 +8,7 @@ from schemas import Review, Verdict
 from streams.cli.policy.policy_topic import read_policies, write_change
 from streams.kafka.topic_reader import open_reader
 from streams.kafka.topics import Topics
-from streams.reviews.policy_records import Change
+from streams.reviews.policy_records import Change, to_content
 from streams.settings import Settings
 from tests.integration.test_ratings_follower import publish
 from tests.support.desk import DeskProcess
@@ -53,7 +53,7 @@ async def withdrawals(settings: Settings) -> list[bytes]:
 async def test_untrue_answers_that_were_sent_withdraw_the_policy_once_also_over_kills_of_the_desk(
     topics: Topics, settings: Settings, tmp_path: Path
 ) -> None:
-    await write_change(settings, VERSION, Change.PROPOSED, WHO, fitted=a_fitted_policy())
+    await write_change(settings, VERSION, Change.PROPOSED, WHO, content=to_content(a_fitted_policy()))
     await write_change(settings, VERSION, Change.APPROVED, WHO)
     await publish(settings, audited(0, 30, untrue=False))
     with DeskProcess(settings, tmp_path, audit_share=1.0) as desk:

@@ -12,9 +12,15 @@ from schemas import (
     KnowledgeDocument,
     KnownAnswer,
     Pause,
+    PolicyAlphaCost,
+    PolicyCalibration,
+    PolicyCalibrationBin,
     PolicyCertificate,
     PolicyChange,
     PolicyContent,
+    PolicyFigures,
+    PolicyTested,
+    PolicyTestedPoint,
     PolicyWeight,
     RateAlert,
     RateWindow,
@@ -255,6 +261,26 @@ certificates = st.builds(
     versions=_some(texts),
     max_documents_changed=shares,
 )
+calibrations = st.builds(
+    PolicyCalibration,
+    ratings=counts,
+    brier=shares,
+    brier_score_alone=shares,
+    brier_constant=shares,
+    bins=_some(st.builds(PolicyCalibrationBin, risk=shares, ratings=counts, mistakes=counts)),
+)
+points = st.builds(PolicyTestedPoint, coverage=shares, estimate=shares, bound=shares)
+tested = st.builds(PolicyTested, decision=texts, groups=_some(ids), level=shares, points=_some(points))
+figures = st.builds(
+    PolicyFigures,
+    calibration=_maybe(calibrations),
+    tested=_some(
+        st.builds(PolicyTested, decision=texts, groups=_some(ids), level=shares, points=_some(points))
+    ),
+    costs=_some(
+        st.builds(PolicyAlphaCost, alpha=shares, answers=counts, sent=counts, true_sent=_maybe(shares))
+    ),
+)
 policy_changes = st.builds(
     PolicyChange,
     version=st.from_regex("[A-Za-z0-9._-]{1,20}", fullmatch=True),
@@ -270,6 +296,7 @@ policy_changes = st.builds(
             intercept=numbers,
             weights=_some(weights),
             certificates=_some(certificates),
+            figures=_maybe(figures),
         )
     ),
 )

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from scoring.values.exchange import Decision
-from streams.cli.command_output import CommandFailed, UsageError, say, write_json, write_line
+from streams.cli.command_output import CommandFailed, say, write_json, write_line
 from streams.cli.common_options import AsJson, By, ConfigFile, Why, operator_and_reason
 from streams.cli.policy.policy_fit import compare, fit
 from streams.cli.policy.policy_rendering import print_certificates, promise_text
 from streams.cli.policy.policy_topic import (
     certificate_json,
+    check_change,
     history,
-    known_version,
     read_policies,
     write_change,
 )
@@ -98,9 +98,11 @@ def approve(
     Example: `truthgate policy approve fitted-20260302T0915Z-3f2a9c1d --reason "ratings of February"`
     """
     settings, who = load_settings(config), operator_and_reason(by, reason)
-    known_version(asyncio.run(read_policies(settings)), version, or_settings=True)
+    check_change(asyncio.run(read_policies(settings)), version, Change.APPROVED)
     asyncio.run(write_change(settings, version, Change.APPROVED, who))
     say(f"{version} decides from now on")
+    if version != SETTINGS_VERSION and not settings.desk.audit_share:
+        say("nobody watches what it sends: desk.audit_share is 0")
 
 
 @app.command()
@@ -121,13 +123,7 @@ def withdraw(
     Example: `truthgate policy withdraw fitted-20260302T0915Z-3f2a9c1d --reason "prices have changed"`
     """
     settings, who = load_settings(config), operator_and_reason(by, reason)
-    chosen = asyncio.run(read_policies(settings)).version(version)
-    if not chosen.entries:
-        raise CommandFailed(f"{version} was not proposed: see `truthgate policy list`")
-    fitted = chosen.fitted
-    groups = sorted({each for one in fitted.certificates for each in one.groups}) if fitted else []
-    if group is not None and group not in groups:
-        raise UsageError(f"--group {group}: {version} is about {', '.join(groups) or 'no group'}")
+    check_change(asyncio.run(read_policies(settings)), version, Change.WITHDRAWN, group)
     asyncio.run(write_change(settings, version, Change.WITHDRAWN, who, group))
     say(f"{version} is withdrawn{f' for {group}' if group is not None else ''}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ import typer
 
 from scoring.guarantees.joined_ratings import Joined
 from scoring.policy.certificates import Promise
+from scoring.values.exchange import Decision
 from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable
 from streams.cli.command_output import (
     CommandFailed,
@@ -24,14 +25,15 @@ from streams.cli.command_output import (
     write_line,
 )
 from streams.cli.common_options import AsJson, By, ConfigFile, operator_and_reason, parse_time
+from streams.cli.policy.policy_figures import to_figures
 from streams.cli.policy.policy_rendering import print_certificates, print_differences, print_fit
-from streams.cli.policy.policy_topic import certificate_json, known_version, read_policies, write_change
+from streams.cli.policy.policy_topic import certificate_json, check_change, read_policies, write_change
 from streams.cli.topic_access import open_topics
 from streams.desk.sessions import stored_key
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.policy_records import Change, new_version
+from streams.reviews.policy_records import Change, new_version, to_content
 from streams.reviews.policy_state import PolicyState
 from streams.reviews.rating_follower import KEPT_DAYS, RatingFollower
 from streams.reviews.rating_store import RatingStore, rating_topics
@@ -145,7 +147,9 @@ def fit(
     if not thresholds.certificates:
         raise CommandFailed("nothing can be promised, so nothing was proposed")
     version = new_version(thresholds, datetime.now(UTC))
-    asyncio.run(write_change(settings, version, Change.PROPOSED, who, fitted=thresholds))
+    levels = {Decision.AUTO_SEND: send.level, Decision.BLOCKED: block.level if block else 0.0}
+    proposed = replace(to_content(thresholds), figures=to_figures(report, levels))
+    asyncio.run(write_change(settings, version, Change.PROPOSED, who, content=proposed))
     say(f"proposed: {version}; `truthgate policy approve {version}` lets it decide")
 
 
@@ -186,8 +190,10 @@ def _decider(state: PolicyState, name: str) -> Decider:
 
     if name == RECORDED:
         return lambda facts: facts.decision
-    fitted = known_version(state, name).fitted
-    assert fitted is not None
+    check_change(state, name, Change.APPROVED)
+    fitted = state.version(name).fitted
+    if fitted is None:
+        raise CommandFailed(f"{name} has no certificates: compare with `{RECORDED}`")
     return certified_decision(fitted)
 
 

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas import DecodeError, EncodeError, PolicyChange
+from schemas import PolicyChange, PolicyContent
 from schemas.records import rfc3339
-from scoring.policy.certificates import Certificate, FittedThresholds
+from scoring.policy.certificates import Certificate
 from streams.cli.command_output import CommandFailed, UsageError
 from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
-from streams.kafka.kafka_records import event_headers
 from streams.kafka.topics import Topics
 from streams.rates.verdict_counts import from_epoch_ms
-from streams.reviews.policy_records import CODEC, PARTITION, SETTINGS_VERSION, Change, policy_key, to_content
+from streams.reviews.policy_records import PARTITION, Change
 from streams.reviews.policy_state import PolicyState, PolicyVersion
+from streams.reviews.policy_writing import ChangeRefusal, change_refusal, policy_record
 from streams.settings import Settings
 
 
@@ -32,28 +32,27 @@ async def write_change(
     change: Change,
     by_and_reason: tuple[str, str],
     group: str | None = None,
-    fitted: FittedThresholds | None = None,
+    content: PolicyContent | None = None,
 ) -> None:
     """Write one record; raises UsageError if no worker could read it, and as :func:`send_each` does."""
-    at, content = datetime.now(UTC), to_content(fitted) if fitted else None
+    changed = PolicyChange(version, change, group, datetime.now(UTC), *by_and_reason, content)
     try:
-        value = CODEC.encode(PolicyChange(version, change, group, at, *by_and_reason, content))
-        CODEC.decode(value, PolicyChange)  # one that workers could not read would stop all sending
-    except (EncodeError, DecodeError) as error:
-        raise UsageError(f"the policy cannot be written: {error}") from error
-    key = policy_key(version, change, group)
-    headers = event_headers(f"{key.decode()}@{rfc3339(at)}", "PolicyChange", "policy")
+        record = policy_record(changed, "policy")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     topic = Topics(settings.kafka.topic_prefix).policies
-    await send_each(settings, [OutgoingRecord(topic, key, value, headers, PARTITION)])
+    await send_each(settings, [OutgoingRecord(topic, *record, PARTITION)])
 
 
-def known_version(state: PolicyState, name: str, *, or_settings: bool = False) -> PolicyVersion:
-    """Return a version that can decide; raises CommandFailed for one that is not there or cannot be read."""
-    version = state.version(name)
-    if version.fitted is None and not (or_settings and name == SETTINGS_VERSION):
-        known = "cannot be read" if version.proposal else "was not proposed"
-        raise CommandFailed(f"{name} {known}: see `truthgate policy list`")
-    return version
+def check_change(state: PolicyState, version: str, change: Change, group: str | None = None) -> None:
+    """Raise CommandFailed for a version that is not there or cannot be read, UsageError for a wrong group."""
+    refusal = change_refusal(state, version, change, group)
+    if refusal is ChangeRefusal.NO_SUCH_GROUP:
+        groups = ", ".join(state.version(version).groups)
+        raise UsageError(f"--group {group}: {version} is about {groups or 'no group'}")
+    if refusal:
+        known = "cannot be read" if refusal is ChangeRefusal.UNREADABLE else "was not proposed"
+        raise CommandFailed(f"{version} {known}: see `truthgate policy list`")
 
 
 def history(version: PolicyVersion) -> Iterator[dict[str, Any]]:

@@ -17,9 +17,15 @@ from schemas import (
     KnowledgeDocument,
     KnownAnswer,
     Pause,
+    PolicyAlphaCost,
+    PolicyCalibration,
+    PolicyCalibrationBin,
     PolicyCertificate,
     PolicyChange,
     PolicyContent,
+    PolicyFigures,
+    PolicyTested,
+    PolicyTestedPoint,
     PolicyWeight,
     RateAlert,
     RateWindow,
@@ -51,6 +57,12 @@ _NESTED = (
     PolicyContent,
     PolicyWeight,
     PolicyCertificate,
+    PolicyAlphaCost,
+    PolicyCalibration,
+    PolicyCalibrationBin,
+    PolicyFigures,
+    PolicyTested,
+    PolicyTestedPoint,
 )
 NESTED = {kind.__name__: kind for kind in _NESTED}
 every_record = pytest.mark.parametrize("record_type", RECORD_TYPES, ids=lambda kind: kind.__name__)
