@@ -13,15 +13,18 @@ from babel.messages.pofile import read_po, write_po
 
 from scoring.scorer.profile import DESCRIPTIONS
 from scoring.values.checked_claims import ClaimStatus
-from scoring.values.exchange import MessageType
+from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Mistake, UnsureReason
 from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk_login import ERROR_TEXTS
 from streams.desk.desk_pages import FILTERS, NOTICES
 from streams.desk.known_answers_page import KNOWN_ANSWER_NOTICES
 from streams.desk.page_templates import TIME_FORMAT
+from streams.desk.policy_publishing import POLICY_NOTICES
 from streams.explaining.explanation import NEXT_STEPS
 from streams.pipeline.verdict import FAULTS
+from streams.reviews.policy_records import Change
+from streams.reviews.policy_state import PolicyStatus
 from streams.web.excerpt import LACKING
 
 DESK: Final = Path(__file__).parents[2] / "streams" / "desk"
@@ -32,6 +35,7 @@ _CALLS: Final = ("OidcRefusal", "HTTPForbidden", "HTTPBadRequest", "HTTPTooManyR
 _CODES: Final = (
     *(SEND, SEND_EDITED, REJECT, EXPIRED, NONE, "blocked", LACKING),
     *(*FILTERS, *Label, *ClaimStatus, *MessageType, *Mistake, *UnsureReason, *FAULTS),
+    *(*Change, *PolicyStatus, *Decision),
 )
 
 
@@ -48,7 +52,7 @@ def texts() -> Catalog:
 
 def _named() -> Iterator[str]:
     words = (code.replace("_", " ").lower() for code in _CODES)
-    tables = (DESCRIPTIONS, NEXT_STEPS, NOTICES, KNOWN_ANSWER_NOTICES, ERROR_TEXTS)
+    tables = (DESCRIPTIONS, NEXT_STEPS, NOTICES, KNOWN_ANSWER_NOTICES, POLICY_NOTICES, ERROR_TEXTS)
     return chain(words, (TIME_FORMAT,), *(each.values() for each in tables))
 
 

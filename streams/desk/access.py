@@ -10,6 +10,7 @@ from streams.settings import DeskRole
 _ALL: Final = frozenset(DeskRole)
 _DECIDING: Final = frozenset({DeskRole.LEAD, DeskRole.REVIEWER})
 _LEADING: Final = frozenset({DeskRole.LEAD})
+_LOOKING: Final = frozenset({DeskRole.LEAD, DeskRole.AUDITOR})
 
 #: Who may use a route; None: everybody, without a login. A route that is missing here is for nobody.
 ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
@@ -25,14 +26,19 @@ ROUTES: Final[Mapping[str, frozenset[DeskRole] | None]] = {
     "POST /decide": _DECIDING,
     "POST /pass": _DECIDING,
     "POST /undo": _DECIDING,
-    "GET /lead": frozenset({DeskRole.LEAD, DeskRole.AUDITOR}),
+    "GET /lead": _LOOKING,
+    "GET /lead/policies": _LOOKING,
+    "POST /lead/policies/approve": _LEADING,
+    "POST /lead/policies/withdraw": _LEADING,
     "GET /known-answers": _LEADING,
     "POST /known-answers/end": _LEADING,
 }
 
 
-#: What has the answers of all tenants.
-OF_ALL_TENANTS: Final = frozenset({"GET /lead", "GET /known-answers", "POST /known-answers/end"})
+#: What is of the answers of all tenants.
+OF_ALL_TENANTS: Final = frozenset(
+    route for route in ROUTES if route.partition(" ")[2].startswith(("/lead", "/known-answers"))
+)
 
 
 def route_of(request: web.Request) -> str:

@@ -138,6 +138,7 @@ class PolicyState:
     Attributes:
         freshness: when the topic was last read to its end.
         current: the version that was approved last, or ``settings`` as long as none was.
+        next_offset: that of the next record: it tells whether anything has changed.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -149,7 +150,7 @@ class PolicyState:
         self.freshness.forget()
         self.current = PolicyVersion(SETTINGS_VERSION)
         self._entries: dict[bytes, PolicyEntry] = {}
-        self._next_offset = 0
+        self.next_offset = 0
         self._is_ordered = True
 
     def apply(self, records: Iterable[ConsumerRecord]) -> tuple[PolicyEntry, ...]:
@@ -160,9 +161,9 @@ class PolicyState:
         taken = []
         for record in records:
             self._is_ordered = self._is_ordered and record.partition == PARTITION
-            if record.offset < self._next_offset:
+            if record.offset < self.next_offset:
                 continue
-            self._next_offset = record.offset + 1
+            self.next_offset = record.offset + 1
             entry = _read_entry(record)
             self._entries.pop(entry.key, None)  # so that it moves to the end
             if record.value is not None:

@@ -62,6 +62,11 @@ class WatchedCertificate:
     certificate: Certificate
     watch: ErrorWatch
 
+    @property
+    def evidence(self) -> float:
+        """The evidence of more mistakes than promised, as a share of what withdraws it."""
+        return min(1.0, self.watch.peak * self.watch.delta)
+
 
 class PolicyWatch:
     """The watch on the policy of a deployment: reads its topic, and writes withdrawals.
@@ -77,7 +82,7 @@ class PolicyWatch:
         clock: seconds since 1970.
 
     Attributes:
-        evidence: of each certificate, by its groups, as a share of what withdraws it.
+        latest: the certificates of the active version when it last looked.
         drift: the stability index of each input of the risk; empty as long as there are too few answers.
     """
 
@@ -93,7 +98,7 @@ class PolicyWatch:
         on_withdrawn: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.evidence: dict[tuple[str, ...], float] = {}
+        self.latest: list[WatchedCertificate] = []
         self.drift: dict[tuple[str, ...], float] = {}
         self.state = PolicyState(clock)
         self.freshness = self.state.freshness
@@ -110,6 +115,11 @@ class PolicyWatch:
         self._is_read = False
         self._is_due = asyncio.Event()
         self._sent: set[tuple[str, int, str]] = set()
+
+    @property
+    def evidence(self) -> dict[tuple[str, ...], float]:
+        """The evidence of each certificate when it last looked, by its groups."""
+        return {(", ".join(each.certificate.groups),): each.evidence for each in self.latest}
 
     def apply(self, records: Iterable[ConsumerRecord]) -> Any:
         """Apply records of the topic in their order."""
@@ -159,15 +169,11 @@ class PolicyWatch:
         return found
 
     async def _withdraw_due(self, publisher: Publisher) -> None:
-        watched = await asyncio.to_thread(self.watched)
-        self.evidence = {
-            (", ".join(each.certificate.groups),): min(1.0, each.watch.peak * each.watch.delta)
-            for each in watched
-        }
+        self.latest = await asyncio.to_thread(self.watched)
         if self._clock() >= self._drift_due:
             self.drift = await asyncio.to_thread(self.measured_drift)
             self._drift_due = self._clock() + _DRIFT_SECONDS
-        for version, group, reason in self._due(watched) if self._is_active() else ():
+        for version, group, reason in self._due(self.latest) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)
             change = PolicyChange(version.version, Change.WITHDRAWN, group, at, _BY, reason)
             key = policy_key(version.version, Change.WITHDRAWN, group)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -22,6 +22,8 @@ from streams.desk.known_answer_publishing import KnownAnswerPublishing
 from streams.desk.known_answers_page import KnownAnswersPage
 from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
+from streams.desk.policies_page import PoliciesPage
+from streams.desk.policy_publishing import PolicyPublishing
 from streams.desk.review_publishing import ReviewPublishing
 from streams.desk.sessions import Sessions, stored_key
 from streams.kafka.kafka_clients import open_producer
@@ -96,28 +98,30 @@ async def _run(settings: Settings) -> None:
         desk_pages = DeskPages(desk, login, templates)
         desk_pages.add_to(pages)
         LeadPage(desk_pages, state).add_to(pages)
-        known_answers = KnownAnswerPublishing(desk, state, Topics(settings.kafka.topic_prefix).known_answers)
+        topics, codec = Topics(settings.kafka.topic_prefix), create_codec(settings)
+        ratings = stack.enter_context(closing(RatingStore(settings.desk.store, codec)))
+        watch = _policy_watch(settings, desk, ratings, state.sample, metrics)
+        policies = PolicyPublishing(watch.state, topics.policies)
+        PoliciesPage(desk_pages, login, watch, policies, state.sample.share).add_to(pages)
+        known_answers = KnownAnswerPublishing(desk, state, topics.known_answers)
         if desk.known_answers:
             KnownAnswersPage(desk_pages, login, state, known_answers).add_to(pages)
         port = await stack.enter_async_context(serve(pages, settings.desk, "desk"))
         log.info("desk_starts", port=port)
-        codec = await _checked_codec(settings, state)
+        await _check(settings, state, codec)
         if settings.desk.standby:  # at the end it gives way after it has published what is decided
             election = DeskElection(settings.kafka, desk)
             await stack.enter_async_context(_running(election.run(), failed))
-        publisher = await stack.enter_async_context(_open_publisher(settings))
+        publisher = policies.publisher = await stack.enter_async_context(_open_publisher(settings))
         publishing = await stack.enter_async_context(
             _open_publishing(settings, desk, codec, publisher, metrics)
         )
-        works = [DeskFollower(settings.kafka, codec, state, desk).run(), publishing.run()]
+        works = [DeskFollower(settings.kafka, codec, state, desk).run(), publishing.run(), watch.follow()]
         if desk.known_answers:
             works.append(known_answers.run(publisher))
         if state.sample.share:
-            ratings = RatingStore(settings.desk.store, codec)
-            stack.callback(ratings.close)
-            watch = _policy_watch(settings, desk, ratings, state.sample, metrics)
             follower = RatingFollower(settings.kafka, codec, ratings, watch.note_ratings)
-            works += [follower.run(), watch.follow(), watch.run(publisher)]
+            works += [follower.run(), watch.run(publisher)]
         for work in works:
             await stack.enter_async_context(_running(work, failed))
         health.add_impairment_check(lambda: desk.problem)
@@ -158,14 +162,12 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
             state.close()
 
 
-async def _checked_codec(settings: Settings, state: DeskState) -> Codec:
+async def _check(settings: Settings, state: DeskState, codec: Codec) -> None:
     topics = Topics(settings.kafka.topic_prefix)
     used = {*desk_topics(topics, state), topics.schemas, topics.known_answers}
     checks = await check_topics(settings, any_partitions=True)
     refuse_wrong_topics([each for each in checks if each.spec.name in used])
-    codec = create_codec(settings)
     await codec.prepare(Review)
-    return codec
 
 
 def _policy_watch(

@@ -1,19 +1,23 @@
 """Every page of the desk by the rules of axe-core for WCAG 2.2 AA: wide, on a phone, dark, in Dutch."""
 
+import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from playwright.async_api import Page, expect
 
-from schemas import Verdict
+from schemas import PolicyChange, Verdict
 from streams.desk.desk_state import DeskRecord
+from streams.kafka.topic_reader import Freshness
 from streams.known_answers.known_state import KnownAnswerState
 from tests.support.chromium import chromium, opened
 from tests.support.desk import held
 from tests.support.known_answers import a_known_answer
 from tests.support.npm_packages import installed
 from tests.support.pages import with_claims
+from tests.support.policies import a_change, change_record, some_figures
 from tests.support.reviews import a_review
 from tests.support.served_desk import serving_desk
 
@@ -32,6 +36,7 @@ PAGES: Final = (
     "/blocked",
     "/filter",
     "/lead",
+    "/lead/policies",
     "/known-answers",
     "/no-such-page",
 )
@@ -98,6 +103,17 @@ def reviewed() -> list[DeskRecord]:
     return [DeskRecord(0, 1_000 + number, each) for number, each in enumerate((*verdicts, *decided))]
 
 
+def changed_policies() -> list[PolicyChange]:
+    """Give an older version, and the current one: what its fit showed, and a group that was withdrawn."""
+    proposal = a_change("fitted-20261128T0500Z-3f2a9c1d", "proposed")
+    assert proposal.content
+    content = replace(proposal.content, figures=some_figures())
+    changes = ("proposed", None), ("approved", None), ("withdrawn", "instruction nl")
+    current = [replace(proposal, change=change, group=group) for change, group in changes]
+    current = [each if each.change == "proposed" else replace(each, content=None) for each in current]
+    return [replace(proposal, version="fitted-1"), replace(current[0], content=content), *current[1:]]
+
+
 async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
     axe = (installed(PACKAGES, "pages are checked") / "node_modules/axe-core/axe.min.js").read_text("utf-8")
     found = list[str]()
@@ -105,6 +121,10 @@ async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
     known = [DeskRecord(0, n, a_known_answer(f"{n}" * 64, each)) for n, each in enumerate(KnownAnswerState)]
     async with chromium() as browser, serving_desk(tmp_path, *answers, known_answers=True) as served:
         served.state.apply([*known, *reviewed()], {})
+        served.watch.apply(change_record(each, offset) for offset, each in enumerate(changed_policies()))
+        served.watch.state.freshness = Freshness(3_600)
+        served.watch.state.freshness.confirm(time.time())
+        served.watch.latest = served.watch.watched()
         for number, (scheme, width, language) in enumerate(LOOKS):
             address = f"{served.address}/login?language={language}"
             async with opened(browser, address, scheme, width) as watched:
@@ -119,6 +139,8 @@ async def test_no_page_of_the_desk_has_a_violation(tmp_path: Path) -> None:
                 for path in PAGES:
                     await page.goto(f"{served.address}{path}")
                     await expect(page.locator("html")).to_have_attribute("lang", language)
+                    for folded in await page.locator("details.policy, .policy details").all():
+                        await folded.evaluate("each => { each.open = true }")
                     await looks.check(path.strip("/?").replace("=", "-") or "answer")
                 await page.goto(f"{served.address}/?answer=v-{10 + number}")
                 await expect(page.locator("body[data-keys=ready]")).to_have_count(1)

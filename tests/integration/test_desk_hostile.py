@@ -287,7 +287,7 @@ async def test_a_reviewer_does_not_have_what_is_a_leads_or_another_reviewers(ser
         own = forms(served, kim)
         assert "Answer 1." in (await kim.get("/")).text
         assert "Answer 2." in (await alex.get("/")).text
-        for path in ("/lead", "/known-answers", "/lead?days=30"):
+        for path in ("/lead", "/lead/policies", "/known-answers", "/lead?days=30"):
             assert (await kim.get(path)).status_code == 403
         assert (await kim.post("/known-answers/end", data={**own, "key": "k"})).status_code == 403
         # What a colleague has on the screen is not opened, decided, passed on or followed by its address.

@@ -5,7 +5,16 @@ from typing import Any
 
 from aiokafka import ConsumerRecord
 
-from schemas import PolicyChange, Verdict
+from schemas import (
+    PolicyAlphaCost,
+    PolicyCalibration,
+    PolicyCalibrationBin,
+    PolicyChange,
+    PolicyFigures,
+    PolicyTested,
+    PolicyTestedPoint,
+    Verdict,
+)
 from scoring.policy.certificates import ActivePolicy, Certificate, FittedThresholds, Promise
 from scoring.policy.risk import SHIPPED_RISK, RiskModel
 from scoring.values.exchange import Decision, MessageType
@@ -56,6 +65,21 @@ def a_certificate(risk: RiskModel = SHIPPED_RISK, **values: Any) -> Certificate:
 def a_fitted_policy(*certificates: Certificate, model: RiskModel = SHIPPED_RISK) -> FittedThresholds:
     """Give a fitted policy, with one certificate unless others are given."""
     return FittedThresholds(model, certificates or (a_certificate(model),))
+
+
+def some_figures(groups: tuple[str, ...] = ("instruction nl", "instruction en")) -> PolicyFigures:
+    """Give what a fit showed, with the point of :func:`a_certificate` and one that failed."""
+    points = (
+        PolicyTestedPoint(0.3, 0.0, 0.03),
+        PolicyTestedPoint(0.6, 0.01, 0.04),
+        PolicyTestedPoint(0.8, 0.3, 0.4),
+    )
+    bins = (PolicyCalibrationBin(0.1, 40, 4), PolicyCalibrationBin(0.8, 10, 9))
+    return PolicyFigures(
+        (PolicyTested("auto_send", groups, 0.05, points),),
+        (PolicyAlphaCost(0.02, 2_000, 0), PolicyAlphaCost(0.05, 2_000, 1_200, 0.71)),
+        PolicyCalibration(50, 0.125, 0.25, 0.375, bins),
+    )
 
 
 def a_change(

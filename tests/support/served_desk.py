@@ -1,7 +1,7 @@
 """The pages of a desk in the test's own event loop, without Kafka."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ import httpx2
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from schemas import Verdict
+from schemas import Codec, Verdict
 from scoring.policy import Policy
 from streams.desk.decisions import DecisionStore
 from streams.desk.desk import Desk
@@ -21,9 +21,13 @@ from streams.desk.known_answer_publishing import KnownAnswerPublishing
 from streams.desk.known_answers_page import KnownAnswersPage
 from streams.desk.lead_page import LeadPage
 from streams.desk.page_templates import PageTemplates
+from streams.desk.policies_page import PoliciesPage
+from streams.desk.policy_publishing import PolicyPublishing
 from streams.desk.sessions import COOKIE, Sessions
 from streams.observability.health import Health
 from streams.reviews.audit_sample import AuditSample
+from streams.reviews.policy_watch import PolicyWatch
+from streams.reviews.rating_store import RatingStore
 from streams.settings import DeskRole, Settings
 from streams.web import create_web_app, serve
 from tests.support.ports import hold_port, port_of
@@ -43,6 +47,8 @@ class ServedDesk:
     address: str
     state: DeskState
     publishing: KnownAnswerPublishing
+    watch: PolicyWatch
+    policies: PolicyPublishing
 
     def publish_with(self, publisher: P) -> P:
         """Publish known answers with this publisher."""
@@ -64,7 +70,7 @@ async def serving_desk(
     folder: Path, *held: Verdict, known_answers: bool = False, **settings: Any
 ) -> AsyncIterator[ServedDesk]:
     """Serve a desk on which these answers wait; ``{address}`` in ``public_url`` is where it is served."""
-    with hold_port() as port:
+    with hold_port() as port, ExitStack() as stack:
         address = f"http://127.0.0.1:{port_of(port)}"
         if "public_url" in settings:
             settings["public_url"] = settings["public_url"].format(address=address)
@@ -83,11 +89,15 @@ async def serving_desk(
             desk_pages = DeskPages(desk, login, templates)
             desk_pages.add_to(pages)
             LeadPage(desk_pages, state).add_to(pages)
+            stack.callback((ratings := RatingStore(folder, Codec())).close)
+            watch = PolicyWatch(own.kafka, ratings, sample, 60.0)
+            policies = PolicyPublishing(watch.state, "policies")
+            PoliciesPage(desk_pages, login, watch, policies, sample.share).add_to(pages)
             publishing = KnownAnswerPublishing(desk, state, "known-answers")
             if known_answers:
                 KnownAnswersPage(desk_pages, login, state, publishing).add_to(pages)
             async with serve(pages, own.desk, "desk"):
-                yield ServedDesk(desk, pages, sessions, address, state, publishing)
+                yield ServedDesk(desk, pages, sessions, address, state, publishing, watch, policies)
         finally:
             decisions.close()
             state.close()

@@ -23,8 +23,9 @@ TOKENS = {
 OIDC = {"issuer": "https://login.example.com", "client_id": "desk"}
 READ = {"GET /", "GET /blocked", "GET /news", "GET /filter", "POST /filter", "POST /logout"}
 DECIDE = {"POST /decide", "POST /pass", "POST /undo"}
-FIGURES = {"GET /lead"}
-MAY = {LEAD: READ | DECIDE | FIGURES, REVIEWER: READ | DECIDE, AUDITOR: READ | FIGURES}
+FIGURES = {"GET /lead", "GET /lead/policies"}
+LEADING = {"POST /lead/policies/approve", "POST /lead/policies/withdraw"}
+MAY = {LEAD: READ | DECIDE | FIGURES | LEADING, REVIEWER: READ | DECIDE, AUDITOR: READ | FIGURES}
 
 
 def routes(served: ServedDesk) -> set[str]:
@@ -43,7 +44,7 @@ async def test_every_route_is_in_the_table(tmp_path: Path, login: dict[str, Any]
 async def test_each_route_serves_the_roles_that_it_is_for_and_nobody_without_a_login(tmp_path: Path) -> None:
     async with serving_desk(tmp_path, held(1), **TOKENS) as served:
         for_roles = {route for route in routes(served) if ROUTES[route] is not None}
-        assert for_roles == READ | DECIDE | FIGURES
+        assert for_roles == READ | DECIDE | FIGURES | LEADING
         for route in for_roles:
             method, path = route.split()
             async with served.client() as stranger:

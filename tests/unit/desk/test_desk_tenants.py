@@ -53,7 +53,7 @@ async def test_an_answer_of_another_tenant_is_not_there(served: ServedDesk, role
         form = await own_form(kim)
         await kim.post("/filter", data={**form, "tenant": "north"})
         assert "Answer 2." in (await kim.get("/")).text
-        for path in ("/lead", "/known-answers"):
+        for path in ("/lead", "/lead/policies", "/known-answers"):
             assert (await kim.get(path)).status_code == 403
         assert 'href="/lead"' not in (await kim.get("/")).text
         if role != "auditor":

@@ -1,0 +1,240 @@
+"""Leads see which policy decides and change it; nobody else does, and nothing is done by half."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from structlog.testing import capture_logs
+
+from schemas import PolicyChange
+from streams.delivery.publisher import RecordLocation
+from streams.desk.policy_charts import policy_charts
+from streams.kafka.kafka_records import Headers
+from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.reviews.policy_records import CODEC
+from streams.settings import DeskRole
+from tests.support.pauses import WHEN, raw_record
+from tests.support.policies import a_change, a_fitted_policy, change_record, some_figures
+from tests.support.served_desk import ServedDesk, serving_desk
+
+PATH, NL, EN = "/lead/policies", "instruction nl", "instruction en"
+
+
+def proposed(version: str, **values: Any) -> PolicyChange:
+    """Give a proposal with what its fit showed."""
+    change = a_change(version, "proposed")
+    assert change.content
+    return replace(change, content=replace(change.content, figures=some_figures()), **values)
+
+
+class Topic:
+    """Takes records and lets the desk read them, or fails as Kafka does."""
+
+    def __init__(self, served: ServedDesk) -> None:
+        self.failure: Exception | None = None
+        self.changes: list[PolicyChange] = []
+        self._state = served.watch.state
+
+    async def publish(
+        self, topic: str, key: bytes, value: bytes, _: Headers, partition: int
+    ) -> RecordLocation:
+        if self.failure:
+            raise self.failure
+        assert (topic, partition) == ("policies", 0)
+        self.changes.append(CODEC.decode(value, PolicyChange))
+        offset = self._state.next_offset
+        self._state.apply([raw_record(key, value, offset)])
+        return RecordLocation(partition, offset)
+
+
+@asynccontextmanager
+async def desk_with(
+    folder: Path, *changes: PolicyChange, **settings: Any
+) -> AsyncIterator[tuple[ServedDesk, Topic, httpx2.AsyncClient]]:
+    """Serve a desk that has read these changes, to a lead."""
+    async with serving_desk(folder, **settings) as served:
+        served.watch.apply(change_record(each, offset) for offset, each in enumerate(changes))
+        served.watch.freshness.confirm(served.watch._clock())
+        served.policies.publisher = topic = Topic(served)  # type: ignore[assignment]
+        async with served.client(DeskRole.LEAD) as lead:
+            yield served, topic, lead
+
+
+async def shown(browser: httpx2.AsyncClient) -> str:
+    answer = await browser.get(PATH)
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+async def change(browser: httpx2.AsyncClient, action: str, **values: str) -> str:
+    """Send the form of the page with other values, and return the notice's code."""
+    page = (await browser.get(PATH)).text
+    found = {name: re.search(f'name="{name}" value="(.*?)"', page) for name in ("form_token", "seen")}
+    form = {name: match[1] for name, match in found.items() if match}
+    answer = await browser.post(f"{PATH}/{action}", data={**form, "reason": "prices", **values})
+    assert answer.status_code == 303
+    return answer.headers["location"].removeprefix(f"{PATH}?notice=")
+
+
+async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it_promises(
+    tmp_path: Path,
+) -> None:
+    changes = proposed("v-1"), a_change("v-1", "approved"), a_change("v-1", "withdrawn", NL)
+    async with desk_with(tmp_path, *changes) as (_, _, lead):
+        page = await shown(lead)
+        assert f'<a href="{PATH}">' in (await lead.get("/lead")).text
+    assert re.search(r"<code>v-1</code> <span class=.tag.>active</span> <strong>decides</strong>", page)
+    assert f"withdrawn for {NL}, {WHEN:%Y-%m-%d %H:%M:%S} UTC, anna: <q" in page
+    assert "ratings of October" in page
+    decided = page.partition("</summary>")[2].partition("<div")[0]
+    assert re.findall(r"<p>(\w+)", decided) == ["approved", "withdrawn"]
+    cells = "≤&nbsp;0.300", "60% of 2000", "120", "1", "4.0%", "≤ 5.0% mistakes, 95% sure"
+    assert "</td><td>".join(cells) in page
+    assert "2025-11-24" in page
+    assert "more than 10% of the documents changed, or anything but <code>judge=none</code>" in page
+    assert "Brier score 0.125, 0.250 by the score alone, 0.375 by none" in page
+    assert re.search(r"5%</th><td>60% of 2000</td><td>71%</td>", page)
+    assert page.count("<svg") == 2
+    assert "nobody watches" not in page.lower()
+
+
+async def test_before_any_approval_the_settings_decide_and_without_an_audit_sample_nobody_watches(
+    tmp_path: Path,
+) -> None:
+    async with desk_with(tmp_path, audit_share=0.0) as (_, _, lead):
+        page = await shown(lead)
+    assert "The policy of the settings decides" in page
+    assert "No version was proposed" in page
+    assert "Nobody watches what is sent: desk.audit_share is 0." in page
+
+
+async def test_a_lead_approves_goes_back_and_withdraws_and_the_log_says_who(tmp_path: Path) -> None:
+    async with desk_with(tmp_path, proposed("v-1"), proposed("v-2")) as (_, topic, lead):
+        with capture_logs() as logs:
+            assert await change(lead, "approve", version="v-2", reason=" spring ") == "approved"
+            assert await change(lead, "withdraw", version="v-2", group=EN) == "withdrawn"
+            assert await change(lead, "approve", version="v-1") == "approved"
+            assert await change(lead, "withdraw", version="v-1", group="") == "withdrawn"
+            assert "until a version is approved" in await shown(lead)
+            assert await change(lead, "approve", version="settings") == "approved"
+        assert "by it within seconds" in (await lead.get(f"{PATH}?notice=approved")).text
+        page = await shown(lead)
+    assert [(each.version, each.change, each.group, each.by, each.reason) for each in topic.changes] == [
+        ("v-2", "approved", None, "a lead", "spring"),
+        ("v-2", "withdrawn", EN, "a lead", "prices"),
+        ("v-1", "approved", None, "a lead", "prices"),
+        ("v-1", "withdrawn", None, "a lead", "prices"),
+        ("settings", "approved", None, "a lead", "prices"),
+    ]
+    assert re.search(r"<code>settings</code> <span class=.tag.>active", page)
+    assert re.search(r"<code>v-2</code> <span class=.tag.>replaced", page)
+    (logged, *_) = [each for each in logs if each["event"] == "desk_policy_change"]
+    assert logged == {
+        "event": "desk_policy_change",
+        "log_level": "info",
+        "version": "v-2",
+        "change": "approved",
+        "group": None,
+        "lead": "a lead",
+        "outcome": "approved",
+    }
+
+
+async def test_nothing_is_changed_by_what_is_wrong_outdated_or_without_a_reason(tmp_path: Path) -> None:
+    async with desk_with(tmp_path, proposed("v-1")) as (served, topic, lead):
+        assert await change(lead, "approve", version="v-9") == "refused"
+        assert await change(lead, "withdraw", version="v-1", group="orders nl") == "refused"
+        assert await change(lead, "withdraw", version="settings") == "refused"
+        for reason in ("", "  ", "x" * 1_001):
+            assert await change(lead, "approve", version="v-1", reason=reason) == "no_reason"
+        assert await change(lead, "approve", version="v-1", reason="x" * 1_000, seen="0") == "changed"
+        assert topic.changes == []
+        served.watch.apply([change_record(a_change("v-1", "withdrawn"), 1)])
+        stale = served.watch.state.next_offset - 1
+        assert await change(lead, "approve", version="v-1", seen=str(stale)) == "changed"
+        assert topic.changes == []
+        assert "changed since this page was loaded" in (await lead.get(f"{PATH}?notice=changed")).text
+
+
+async def test_an_outage_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with desk_with(tmp_path, proposed("v-1")) as (served, topic, lead):
+        topic.failure = InfrastructureFailure("away")
+        assert await change(lead, "approve", version="v-1") == "unsure"
+        topic.failure = TimeoutError()
+        assert await change(lead, "approve", version="v-1") == "unsure"
+        topic.failure = BadAnswer(Stage.PUBLISH, "MessageSizeTooLargeError", "no")
+        assert await change(lead, "approve", version="v-1") == "refused"
+        topic.failure = None
+        seen = str(served.watch.state.next_offset)
+        served.policies.publisher = None
+        assert await change(lead, "approve", version="v-1", seen=seen) == "unreachable"
+        served.policies.publisher = topic  # type: ignore[assignment]
+        monkeypatch.setattr(served.watch.freshness, "_complete_at", served.watch._clock() - 60)
+        page = await shown(lead)
+        assert "cannot be read now" in page
+        assert "v-1" not in page
+        token = served.sessions.form_token(served.sessions.read(lead.cookies["truthgate_desk"]))  # type: ignore[arg-type]
+        form = {"form_token": token, "seen": seen, "version": "v-1", "reason": "prices"}
+        answer = await lead.post(f"{PATH}/approve", data=form)
+        assert answer.headers["location"] == f"{PATH}?notice=unreachable"
+        assert "Nothing was changed: Kafka" in (await lead.get(answer.headers["location"])).text
+        assert topic.changes == []
+
+
+async def test_others_than_leads_and_other_sites_change_nothing(tmp_path: Path) -> None:
+    tokens = {"token": "t-reviewer-123456", "lead_token": "t-lead-1234567890"}
+    async with desk_with(tmp_path, proposed("v-1"), **tokens) as (served, topic, lead):
+        for data, headers in (
+            ({"version": "v-1"}, {}),
+            ({"version": "v-1", "form_token": "guess"}, {}),
+            ({"version": "v-1"}, {"Sec-Fetch-Site": "cross-site"}),
+        ):
+            for action in ("approve", "withdraw"):
+                answer = await lead.post(f"{PATH}/{action}", data=data, headers=headers)
+                assert answer.status_code == 403
+        async with served.client(DeskRole.AUDITOR) as auditor:
+            page = await shown(auditor)
+            assert "v-1" in page
+            assert "<form" not in page.partition("<main>")[2].partition("</main>")[0]
+            assert (await auditor.post(f"{PATH}/approve")).status_code == 403
+        async with served.client(DeskRole.REVIEWER) as reviewer:
+            assert (await reviewer.get(PATH)).status_code == 403
+            assert (await reviewer.post(f"{PATH}/withdraw")).status_code == 403
+        assert topic.changes == []
+
+
+async def test_texts_of_operators_groups_and_records_that_cannot_be_read_are_shown_as_texts(
+    tmp_path: Path,
+) -> None:
+    evil = "<b>\u202e"
+    certificate = replace(a_fitted_policy().certificates[0], groups=(evil,), versions=(f"judge={evil}",))
+    change = a_change("v-1", "proposed", fitted=a_fitted_policy(certificate))
+    hostile = replace(change, by=f"by {evil}", reason=f"why {evil}")
+    async with desk_with(tmp_path, hostile, a_change("v-1", "withdrawn", evil)) as (served, _, lead):
+        served.watch.apply([raw_record(b"v-2/approved", b"x", 2), raw_record(b"v-3/approved", None, 3)])
+        page = await shown(lead)
+    assert "<b>" not in page
+    assert "\u202e" not in page.replace('value="&lt;b&gt;\u202e"', "")
+    assert page.count("&lt;b&gt;") > 6
+    assert "it cannot be read" in page
+
+
+def test_a_chart_has_the_points_of_the_fit_within_its_area_and_the_certificate_s_own() -> None:
+    risk, calibration = policy_charts(some_figures(), a_fitted_policy())
+    assert risk.top == 0.2
+    assert risk.lines == {
+        "level": "0,135 300,135",
+        "estimate": "90,180 180,171 240,0",
+        "bound": "90,153 180,144 240,0",
+    }
+    (mark,) = risk.marks
+    assert (mark.x, mark.y, mark.low, mark.high) == (180.0, 144.0, 171.0, 144.0)
+    assert [each.x for each in calibration.marks] == [30.0, 240.0]
+    assert all(each.high < each.y < each.low for each in calibration.marks)
+    other = replace(a_fitted_policy().certificates[0], groups=("orders nl",))
+    assert next(policy_charts(some_figures(), a_fitted_policy(other))).marks == ()
