@@ -80,13 +80,14 @@ class PoliciesPage:
     async def _show(self, request: web.Request) -> web.StreamResponse:
         state = self._watch.state
         shown = list(self._shown())
+        hidden = len(state.versions) - len(shown)
         return await self._pages.session_page(
             request,
             "policies.html",
             is_known=state.freshness.is_current,
             current=next((each for each in shown if each.is_current), None),
-            policies=shown[:_MOST],
-            hidden=len(shown[_MOST:]),
+            policies=shown,
+            hidden=hidden,
             settings_version=SETTINGS_VERSION,
             seen=state.next_offset,
             is_lead=request[SESSION].role is DeskRole.LEAD,
@@ -101,7 +102,7 @@ class PoliciesPage:
         state = self._watch.state
         current = state.current.version
         order = sorted(state.versions, key=lambda each: (each.version == current, each.entries[-1].offset))
-        for version in reversed(order):
+        for version in reversed(order[-_MOST:]):
             change = version.proposal.change if version.proposal else None
             figures = change.content.figures if change and change.content else None
             yield ShownPolicy(
