@@ -85,14 +85,15 @@ async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it
     tmp_path: Path,
 ) -> None:
     changes = proposed("v-1"), a_change("v-1", "approved"), a_change("v-1", "withdrawn", NL)
-    async with desk_with(tmp_path, *changes) as (_, _, lead):
+    async with desk_with(tmp_path, *changes) as (served, _, lead):
+        served.watch.latest = served.watch.watched()
         page = await shown(lead)
         assert f'<a href="{PATH}">' in (await lead.get("/lead")).text
     assert re.search(r"<code>v-1</code> <span class=.tag.>active</span> <strong>decides</strong>", page)
     assert f"withdrawn for {NL}, {WHEN:%Y-%m-%d %H:%M:%S} UTC, anna: <q" in page
     assert "ratings of October" in page
     decided = page.partition("</summary>")[2].partition("<div")[0]
-    assert re.findall(r"<p>(\w+)", decided) == ["approved", "withdrawn"]
+    assert re.findall(r"<p>(\w+)", decided) == ["approved", "withdrawn", "instruction"]
     cells = "≤&nbsp;0.300", "60% of 2000", "120", "1", "4.0%", "≤ 5.0% mistakes, 95% sure"
     assert "</td><td>".join(cells) in page
     assert "2025-11-24" in page
@@ -100,6 +101,8 @@ async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it
     assert "Brier score 0.125, 0.250 by the score alone, 0.375 by none" in page
     assert re.search(r"5%</th><td>60% of 2000</td><td>71%</td>", page)
     assert page.count("<svg") == 2
+    assert f"{NL}, {EN}: 0 mistakes in 0 audited answers, 5% of the evidence that withdraws it" in page
+    assert '<meter value="0.05"' in page
     assert "nobody watches" not in page.lower()
 
 
