@@ -1,5 +1,6 @@
 """Leads see which policy decides and change it; nobody else does, and nothing is done by half."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -37,6 +38,7 @@ class Topic:
 
     def __init__(self, served: ServedDesk) -> None:
         self.failure: Exception | None = None
+        self.read_after_seconds = 0.0
         self.changes: list[PolicyChange] = []
         self._state = served.watch.state
 
@@ -48,7 +50,8 @@ class Topic:
         assert (topic, partition) == ("policies", 0)
         self.changes.append(CODEC.decode(value, PolicyChange))
         offset = self._state.next_offset
-        self._state.apply([raw_record(key, value, offset)])
+        record = raw_record(key, value, offset)
+        asyncio.get_running_loop().call_later(self.read_after_seconds, self._state.apply, [record])
         return RecordLocation(partition, offset)
 
 
@@ -146,6 +149,15 @@ async def test_a_lead_approves_goes_back_and_withdraws_and_the_log_says_who(tmp_
         "lead": "a lead",
         "outcome": "approved",
     }
+
+
+async def test_of_two_leads_at_once_the_second_is_told_what_the_first_has_changed(tmp_path: Path) -> None:
+    async with desk_with(tmp_path, proposed("v-1"), proposed("v-2")) as (_, topic, lead):
+        topic.read_after_seconds = 0.2
+        both = [change(lead, "approve", version=version) for version in ("v-1", "v-2")]
+        assert sorted(await asyncio.gather(*both)) == ["approved", "changed"]
+        assert len(topic.changes) == 1
+        assert f'<code>{topic.changes[0].version}</code> <span class="tag">active' in await shown(lead)
 
 
 async def test_nothing_is_changed_by_what_is_wrong_outdated_or_without_a_reason(tmp_path: Path) -> None:
