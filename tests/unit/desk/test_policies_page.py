@@ -241,7 +241,7 @@ async def test_texts_of_operators_groups_and_records_that_cannot_be_read_are_sho
 
 def test_a_chart_has_the_points_of_the_fit_within_its_area_and_the_certificate_s_own() -> None:
     risk, calibration = policy_charts(some_figures(), a_fitted_policy())
-    assert risk.top == 0.2
+    assert (risk.kind, risk.decision, risk.groups, risk.top) == ("risk", "auto_send", (NL, EN), 0.2)
     assert risk.lines == {
         "level": "0,135 300,135",
         "estimate": "90,180 180,171 240,0",
@@ -249,7 +249,18 @@ def test_a_chart_has_the_points_of_the_fit_within_its_area_and_the_certificate_s
     }
     (mark,) = risk.marks
     assert (mark.x, mark.y, mark.low, mark.high) == (180.0, 144.0, 171.0, 144.0)
-    assert [each.x for each in calibration.marks] == [30.0, 240.0]
-    assert all(each.high < each.y < each.low for each in calibration.marks)
+    assert (calibration.kind, calibration.top) == ("calibration", 1.0)
+    assert calibration.lines == {"level": "0,180 300,0"}
+    # 4 of 40 and 9 of 10, with Wilson's intervals: [.040, .231] and [.596, .982].
+    places = [(each.x, each.y, each.low, each.high) for each in calibration.marks]
+    assert places == [(30.0, 162.0, 172.9, 138.5), (240.0, 18.0, 72.7, 3.2)]
     other = replace(a_fitted_policy().certificates[0], groups=("orders nl",))
     assert next(policy_charts(some_figures(), a_fitted_policy(other))).marks == ()
+
+
+@pytest.mark.parametrize(("level", "top"), [(0.5, 1.0), (0.25, 1.0), (0.1, 0.4), (0.0, 1.0)])
+def test_the_axis_of_mistakes_ends_at_four_times_what_is_allowed_or_at_all(level: float, top: float) -> None:
+    figures = some_figures()
+    tested = replace(figures.tested[0], level=level)
+    chart = next(policy_charts(replace(figures, tested=(tested,)), a_fitted_policy()))
+    assert chart.top == top

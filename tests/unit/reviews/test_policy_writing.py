@@ -42,6 +42,7 @@ def test_the_record_of_a_change_is_read_as_it_was_written() -> None:
     record = policy_record(change, "desk")
     assert record[:2] == (change_record(change).key, change_record(change).value)
     assert dict(record.headers)["ce_source"] == b"/truthgate/desk"
+    assert dict(record.headers)["ce_type"] == b"truthgate.PolicyChange"
     state = PolicyState(Clock())
     state.apply([raw_record(record.key, record.value)])
     assert state.version("v").entries[0].change == change
