@@ -38,6 +38,7 @@ class Topic:
 
     def __init__(self, served: ServedDesk) -> None:
         self.failure: Exception | None = None
+        self.answers = True
         self.read_after_seconds = 0.0
         self.changes: list[PolicyChange] = []
         self._state = served.watch.state
@@ -47,6 +48,8 @@ class Topic:
     ) -> RecordLocation:
         if self.failure:
             raise self.failure
+        if not self.answers:
+            await asyncio.Event().wait()
         assert (topic, partition) == ("policies", 0)
         self.changes.append(CODEC.decode(value, PolicyChange))
         offset = self._state.next_offset
@@ -119,6 +122,18 @@ async def test_before_any_approval_the_settings_decide_and_without_an_audit_samp
     assert "Nobody watches what is sent: desk.audit_share is 0." in page
 
 
+async def test_what_decides_comes_first_then_what_changed_last_and_of_many_not_the_oldest(
+    tmp_path: Path,
+) -> None:
+    versions = [proposed(f"v-{number}") for number in range(52)]
+    async with desk_with(tmp_path, versions[0], a_change("v-0", "approved"), *versions[1:]) as (_, _, lead):
+        page = await shown(lead)
+    names = re.findall(r"<summary><code>(.*?)</code>", page)
+    assert names == ["v-0", *(f"v-{number}" for number in range(51, 2, -1))]
+    assert "Older versions" in page
+    assert "The policy of the settings decides" not in page
+
+
 async def test_a_lead_approves_goes_back_and_withdraws_and_the_log_says_who(tmp_path: Path) -> None:
     async with desk_with(tmp_path, proposed("v-1"), proposed("v-2")) as (_, topic, lead):
         with capture_logs() as logs:
@@ -184,7 +199,9 @@ async def test_an_outage_is_one_clear_message(tmp_path: Path, monkeypatch: pytes
         assert await change(lead, "approve", version="v-1") == "unsure"
         topic.failure = BadAnswer(Stage.PUBLISH, "MessageSizeTooLargeError", "no")
         assert await change(lead, "approve", version="v-1") == "refused"
-        topic.failure = None
+        topic.failure, topic.answers = None, False
+        monkeypatch.setattr("streams.desk.policy_publishing._WRITE_SECONDS", 0.05)
+        assert await change(lead, "approve", version="v-1") == "unsure"
         seen = str(served.watch.state.next_offset)
         served.policies.publisher = None
         assert await change(lead, "approve", version="v-1", seen=seen) == "unreachable"
