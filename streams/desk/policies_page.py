@@ -8,6 +8,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from schemas import PolicyChange, PolicyFigures
+from scoring.guarantees.drift import DRIFTED
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_pages import DeskPages
 from streams.desk.policy_charts import HEIGHT, WIDTH, PolicyChart, policy_charts
@@ -92,6 +93,7 @@ class PoliciesPage:
             seen=state.next_offset,
             is_lead=request[SESSION].role is DeskRole.LEAD,
             is_watched=self._audit_share > 0,
+            drifted=self._drifted(),
             at=from_epoch_ms,
             size=(WIDTH, HEIGHT),
             notice=POLICY_NOTICES.get(request.query.get("notice", "")),
@@ -113,6 +115,11 @@ class PoliciesPage:
                 tuple(policy_charts(figures, version.fitted)) if figures and version.fitted else (),
                 tuple(each for each in self._watch.latest if each.version.version == version.version),
             )
+
+    def _drifted(self) -> list[str]:
+        """Return what has drifted from the answers that the policy was fitted to, the farthest first."""
+        far = sorted(self._watch.drift.items(), key=lambda each: -each[1])
+        return [f"{name} {index:.2f}" for (name,), index in far if index > DRIFTED]
 
     async def _approve(self, request: web.Request) -> web.StreamResponse:
         return await self._change(request, Change.APPROVED)

@@ -87,6 +87,18 @@ async def change(browser: httpx2.AsyncClient, action: str, **values: str) -> str
     return answer.headers["location"].removeprefix(f"{PATH}?notice=")
 
 
+async def test_what_has_drifted_is_named_with_the_policy_that_decides_the_farthest_first(
+    tmp_path: Path,
+) -> None:
+    changes = proposed("v-0"), proposed("v-1"), a_change("v-1", "approved")
+    async with desk_with(tmp_path, *changes) as (served, _, lead):
+        assert "have drifted" not in await shown(lead)
+        served.watch.drift = {("length",): 0.3, ("score",): 0.41, ("judge",): 0.2}
+        page = await shown(lead)
+    assert page.count("have drifted") == 1
+    assert "by the stability index of: score 0.41, length 0.30</p>" in page
+
+
 async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it_promises(
     tmp_path: Path,
 ) -> None:
