@@ -133,6 +133,25 @@ async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
     assert "the policy of the settings decides" in (await run("list"))[1]
 
 
+async def test_a_job_that_fits_lets_its_proposal_decide_at_once(topics: Topics, settings: Settings) -> None:
+    await publish(settings, rated_stream(700))
+
+    async def fit(*options: str) -> tuple[int, str]:
+        with capture_logs():
+            arguments = ("policy", "fit", *options)
+            done = await asyncio.to_thread(truthgate_here, *arguments, environment=variables(settings))
+        return done.returncode, done.stderr
+
+    code, told = await fit("--approve")
+    assert code == 2
+    assert "--approve needs --propose" in told
+    code, told = await fit("--propose", "--approve", "--by", "weekly job")
+    assert code == 0
+    version = (await read_policies(settings)).current.version
+    assert version.startswith("fitted-")
+    assert f"{version} decides from now on" in told
+
+
 async def test_who_approves_is_told_if_nobody_watches(topics: Topics, settings: Settings) -> None:
     await write_changes(settings, a_change("fitted-1", Change.PROPOSED))
     for share, version, is_told in (

@@ -11,6 +11,7 @@ from streams.cli.common_options import AsJson, By, ConfigFile, Why, operator_and
 from streams.cli.policy.policy_fit import compare, fit
 from streams.cli.policy.policy_rendering import print_certificates, promise_text
 from streams.cli.policy.policy_topic import (
+    approve_version,
     certificate_json,
     check_change,
     history,
@@ -99,10 +100,7 @@ def approve(
     """
     settings, who = load_settings(config), operator_and_reason(by, reason)
     check_change(asyncio.run(read_policies(settings)), version, Change.APPROVED)
-    asyncio.run(write_change(settings, version, Change.APPROVED, who))
-    say(f"{version} decides from now on")
-    if version != SETTINGS_VERSION and not settings.desk.audit_share:
-        say("nobody watches what it sends: desk.audit_share is 0")
+    approve_version(settings, version, who)
 
 
 @app.command()

@@ -27,7 +27,13 @@ from streams.cli.command_output import (
 from streams.cli.common_options import AsJson, By, ConfigFile, operator_and_reason, parse_time
 from streams.cli.policy.policy_figures import to_figures
 from streams.cli.policy.policy_rendering import print_certificates, print_differences, print_fit
-from streams.cli.policy.policy_topic import certificate_json, check_change, read_policies, write_change
+from streams.cli.policy.policy_topic import (
+    approve_version,
+    certificate_json,
+    check_change,
+    read_policies,
+    write_change,
+)
 from streams.cli.topic_access import open_topics
 from streams.desk.sessions import stored_key
 from streams.kafka.schema_topic import create_codec
@@ -95,6 +101,12 @@ def fit(
     propose: Annotated[
         bool, typer.Option("--propose", help="Publish the policy, for `policy approve`.")
     ] = False,
+    approve: Annotated[
+        bool,
+        typer.Option(
+            "--approve", help="With --propose: let it decide at once, as a job that fits each week."
+        ),
+    ] = False,
     reason: Annotated[
         str, typer.Option("--reason", "-r", metavar="TEXT", help="Why it is proposed. Name no customer.")
     ] = "fitted to ratings",
@@ -119,6 +131,8 @@ def fit(
     require_package("scipy", "evaluate")
     from scoring.guarantees.policy_report import fit_report  # noqa: PLC0415 - needs scipy
 
+    if approve and not propose:
+        raise UsageError("--approve needs --propose")
     if plot:
         _check_plot(plot, config)
     settings, who = load_settings(config), operator_and_reason(by, reason) if propose else ("", "")
@@ -150,7 +164,10 @@ def fit(
     levels = {Decision.AUTO_SEND: send.level, Decision.BLOCKED: block.level if block else 0.0}
     proposed = replace(to_content(thresholds), figures=to_figures(report, levels))
     asyncio.run(write_change(settings, version, Change.PROPOSED, who, content=proposed))
-    say(f"proposed: {version}; `truthgate policy approve {version}` lets it decide")
+    if approve:
+        approve_version(settings, version, who)
+    else:
+        say(f"proposed: {version}; `truthgate policy approve {version}` lets it decide")
 
 
 def compare(

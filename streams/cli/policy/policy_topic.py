@@ -1,5 +1,6 @@
 """The topic `policies` from a command: read whole, and written as an operator."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -7,11 +8,11 @@ from typing import Any
 from schemas import PolicyChange, PolicyContent
 from schemas.records import rfc3339
 from scoring.policy.certificates import Certificate
-from streams.cli.command_output import CommandFailed, UsageError
+from streams.cli.command_output import CommandFailed, UsageError, say
 from streams.cli.topic_access import OutgoingRecord, open_topics, send_each
 from streams.kafka.topics import Topics
 from streams.rates.verdict_counts import from_epoch_ms
-from streams.reviews.policy_records import PARTITION, Change
+from streams.reviews.policy_records import PARTITION, SETTINGS_VERSION, Change
 from streams.reviews.policy_state import PolicyState, PolicyVersion
 from streams.reviews.policy_writing import ChangeRefusal, change_refusal, policy_record
 from streams.settings import Settings
@@ -42,6 +43,14 @@ async def write_change(
         raise UsageError(str(error)) from error
     topic = Topics(settings.kafka.topic_prefix).policies
     await send_each(settings, [OutgoingRecord(topic, *record, PARTITION)])
+
+
+def approve_version(settings: Settings, version: str, by_and_reason: tuple[str, str]) -> None:
+    """Let a version decide; raises as :func:`write_change` does. It says so, and if nobody watches."""
+    asyncio.run(write_change(settings, version, Change.APPROVED, by_and_reason))
+    say(f"{version} decides from now on")
+    if version != SETTINGS_VERSION and not settings.desk.audit_share:
+        say("nobody watches what it sends: desk.audit_share is 0")
 
 
 def check_change(state: PolicyState, version: str, change: Change, group: str | None = None) -> None:
