@@ -17,7 +17,8 @@ from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Mistake, UnsureReason
 from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk_login import ERROR_TEXTS
-from streams.desk.desk_pages import FILTERS, NOTICES
+from streams.desk.desk_pages import NOTICES
+from streams.desk.desk_state import FILTERS
 from streams.desk.known_answers_page import KNOWN_ANSWER_NOTICES
 from streams.desk.page_templates import TIME_FORMAT
 from streams.desk.policy_publishing import POLICY_NOTICES

@@ -4,9 +4,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import parse_qsl, urlencode
 
 import structlog
@@ -18,11 +17,11 @@ from streams.desk.answer_view import view_answer
 from streams.desk.decisions import NONE, REJECT, SEND, SEND_EDITED, Handover
 from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
 from streams.desk.desk_login import SESSION, DeskLogin
-from streams.desk.desk_state import HeldFilter
+from streams.desk.desk_state import FILTERS, HeldFilter
 from streams.desk.page_templates import PageTemplates
 from streams.desk.sessions import reviewer_name
 from streams.desk.wrong_words import KINDS
-from streams.settings import DeskRole
+from streams.settings import DeskOrder, DeskRole
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +53,7 @@ _ASSETS: Final = {
 _OUTCOMES: Final = {"send": SEND, "edit": SEND_EDITED, "reject": REJECT, "rate": NONE}
 _LABELS: Final = {"t": "TRUE", "f": "FALSE", "g": "NOT_GIVEN"}
 _FILTER_COOKIE: Final = "truthgate_filter"
-FILTERS: Final = tuple(each.name for each in fields(HeldFilter))
+ORDERS: Final = get_args(DeskOrder)
 _MAX_REASON_LENGTH: Final = 300
 _TOO_LATE: Final = "late"
 _LEFT: Final = "left"
@@ -166,12 +165,14 @@ class DeskPages:
         choices = await asyncio.to_thread(self._desk.choices)
         if request[SESSION].tenant:
             del choices["tenant"]
-        return await self.session_page(request, "filter.html", choices=choices, notice=None)
+        return await self.session_page(request, "filter.html", choices=choices, orders=ORDERS, notice=None)
 
     async def _filter(self, request: web.Request) -> web.StreamResponse:
         """Keep the filter in a cookie, and give the answer on the screen back if it is not of it."""
         form = await self._login.form(request)
-        chosen = {each: text for each in FILTERS if (text := _text(form, each)[:_MAX_FILTER_LENGTH])}
+        chosen = {
+            each: text for each in (*FILTERS, "order") if (text := _text(form, each)[:_MAX_FILTER_LENGTH])
+        }
         await asyncio.to_thread(self._desk.release, request[SESSION])
         response = self._changed()
         self._login.set_cookie(request, response, _FILTER_COOKIE, urlencode(chosen))
@@ -181,7 +182,9 @@ class DeskPages:
         chosen = dict(parse_qsl(self._login.cookie(request, _FILTER_COOKIE)))
         if request[SESSION].tenant:
             chosen["tenant"] = request[SESSION].tenant
-        return HeldFilter(**{each: chosen.get(each, "") for each in FILTERS})
+        order = chosen.get("order", "")
+        filters = {each: chosen.get(each, "") for each in FILTERS}
+        return HeldFilter(**filters, order=order if order in ORDERS else "")
 
     async def _decide(self, request: web.Request) -> web.StreamResponse:
         form = await self._login.form(request)
@@ -273,7 +276,7 @@ class DeskPages:
 
     async def _values(self, request: web.Request) -> dict[str, Any]:
         """Return what every page of a session shows."""
-        session = request[SESSION]
+        session, wanted = request[SESSION], self._wanted(request)
         counts, decisions = await asyncio.to_thread(
             lambda: (self._desk.counts(), self._desk.decisions_of(session))
         )
@@ -285,7 +288,8 @@ class DeskPages:
             "problem": self._desk.problem,
             "caught_up": self._desk.caught_up,
             "stands_by": self._desk.stands_by,
-            "wanted": asdict(self._wanted(request)),
+            "wanted": {each: getattr(wanted, each) for each in FILTERS},
+            "order": wanted.order,
             "may_decide": may_decide(session.role),
             "can_log_out": self._login.can_log_out,
             "sees_figures": session.role is not DeskRole.REVIEWER and not session.tenant,

@@ -5,7 +5,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from aiokafka import TopicPartition
 
 from schemas import Codec, KnownAnswer, Review, Verdict
+from scoring.policy.risk import SHIPPED_RISK, risk_inputs
 from streams.desk import judgements
 from streams.desk.desk_tables import (
     CLOSED,
@@ -48,12 +49,13 @@ _DECISIONS: Final = {number: decision for decision, number in _LISTS.items()}
 
 @dataclass(frozen=True, slots=True)
 class HeldFilter:
-    """The answers that a reviewer wants to see; an empty value is any."""
+    """The answers that a reviewer wants to see, and their order; empty: any, and that of the settings."""
 
     message_type: str = ""
     language: str = ""
     tenant: str = ""
     reason: str = ""
+    order: str = ""
 
     def condition(self) -> tuple[str, list[str]]:
         """Return the SQL of the filter and its parameters."""
@@ -66,6 +68,8 @@ class HeldFilter:
 
 
 ANY_HELD: Final = HeldFilter()
+#: What can be chosen from what there is.
+FILTERS: Final = ("message_type", "language", "tenant", "reason")
 # One step in the index for each type, instead of one for each verdict.
 _TYPES: Final = """
 WITH RECURSIVE types(found) AS (
@@ -180,6 +184,7 @@ class DeskState:
             "partition": record.partition,
             "offset": record.offset,
             "since": _since(verdict),
+            "risk": SHIPPED_RISK.risk(risk_inputs(verdict, verdict.opinions, len(verdict.answer))),
             "message_type": verdict.message_type,
             "language": verdict.language or "",
             "tenant": verdict.metadata.get(self._tenant_key, ""),
@@ -279,8 +284,13 @@ class DeskState:
         return (row[0], row[1]) if row else None
 
     def next_held(self, wanted: HeldFilter, excluded: Collection[str]) -> str | None:
-        """Return the id of the next verdict to review, in the order of the settings, or None."""
+        """Return the id of the next verdict to review in the wanted order, or None."""
         condition, values = wanted.condition()
+        order = wanted.order or self._settings.order
+        if order == "expected_error":
+            query = f"SELECT verdict_id FROM held WHERE list = 0{condition} ORDER BY risk, since, verdict_id"  # noqa: S608
+            with closing(self._reader.execute(query, values)) as rows:
+                return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
         query = (
             f"SELECT since, verdict_id FROM held WHERE list = 0 AND message_type = ?{condition} "  # noqa: S608
             "ORDER BY since, verdict_id LIMIT ?"
@@ -292,7 +302,7 @@ class DeskState:
                     ((since, verdict_id) for since, verdict_id in rows if verdict_id not in excluded), None
                 )
             if first:
-                found.append((self._rank(each, first[0]), *first))
+                found.append((self._rank(order, each, first[0]), *first))
         return min(found)[-1] if found else None
 
     def next_audit(
@@ -305,9 +315,9 @@ class DeskState:
         rows = self._reader.execute(query, (since, reviewer, *values, len(excluded) + 1))
         return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
 
-    def _rank(self, message_type: str, since: int) -> int:
+    def _rank(self, order: str, message_type: str, since: int) -> int:
         """Return what is least for the first of several types, whose oldest verdict waits since then."""
-        match self._settings.order:
+        match order:
             case "deadline":
                 return since + self._limit(message_type)
             case "type":
@@ -349,7 +359,7 @@ class DeskState:
 
     def choices(self) -> dict[str, Counter[str]]:
         """Count the answers without an outcome or a rating by each value that a filter can choose."""
-        found: dict[str, Counter[str]] = {each.name: Counter() for each in fields(HeldFilter)}
+        found: dict[str, Counter[str]] = {each: Counter() for each in FILTERS}
         rows = self._reader.execute("SELECT message_type, language, tenant, reasons FROM held WHERE list < 2")
         for (*values, reasons), count in Counter(rows).items():
             for counter, value in zip(found.values(), values, strict=False):

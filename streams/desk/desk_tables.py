@@ -18,6 +18,7 @@ CREATE TABLE held (
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
     since INTEGER NOT NULL,
+    risk REAL NOT NULL,  -- that the answer is untrue
     message_type TEXT NOT NULL,
     language TEXT NOT NULL,
     tenant TEXT NOT NULL,
@@ -25,6 +26,7 @@ CREATE TABLE held (
     verdict BLOB NOT NULL
 ) STRICT;
 CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
+CREATE INDEX held_by_risk ON held (list, risk, since, verdict_id, message_type, language, tenant, reasons);
 CREATE INDEX held_by_list ON held (list);
 CREATE TABLE proposals (
     verdict_id TEXT NOT NULL,
@@ -70,18 +72,18 @@ CREATE TABLE outcomes (
 ) STRICT;
 """
 TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
-FORMAT: Final = desk_format(4, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
+FORMAT: Final = desk_format(5, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """
 INSERT INTO held SELECT :verdict_id,
     iif(:list = 1, 1 + EXISTS (SELECT 1 FROM reviews WHERE verdict_id = :verdict_id AND NOT final), :list),
-    :raters, :partition, :offset, :since, :message_type, :language, :tenant, :reasons, :verdict
+    :raters, :partition, :offset, :since, :risk, :message_type, :language, :tenant, :reasons, :verdict
 WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE verdict_id = :verdict_id)
 ON CONFLICT (verdict_id) DO UPDATE SET list = excluded.list, raters = excluded.raters,
     partition = excluded.partition, "offset" = excluded."offset", since = excluded.since,
-    message_type = excluded.message_type, language = excluded.language, tenant = excluded.tenant,
-    reasons = excluded.reasons, verdict = excluded.verdict
+    risk = excluded.risk, message_type = excluded.message_type, language = excluded.language,
+    tenant = excluded.tenant, reasons = excluded.reasons, verdict = excluded.verdict
 WHERE (excluded.list, excluded.partition, excluded."offset") < (list, partition, "offset")
 """
 NOTE: Final = """

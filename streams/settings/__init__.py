@@ -4,7 +4,7 @@ Each section is in the module of its subject: ``web.port`` is ``port`` of ``WebS
 combines the sections, and ``settings_loader`` reads them and reports errors.
 """
 
-from streams.settings.desk_settings import DeskRole, DeskSettings, OidcSettings
+from streams.settings.desk_settings import DeskOrder, DeskRole, DeskSettings, OidcSettings
 from streams.settings.document_settings import CompanyTermsSettings, DocumentSettings, RetrievalSettings
 from streams.settings.effective_settings import unused_settings
 from streams.settings.judge_settings import EndpointSettings, JudgeSettings
@@ -24,6 +24,7 @@ __all__ = [
     "AlertSettings",
     "AlertThreshold",
     "CompanyTermsSettings",
+    "DeskOrder",
     "DeskRole",
     "DeskSettings",
     "DocumentSettings",

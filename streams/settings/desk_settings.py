@@ -15,6 +15,8 @@ from scoring.values.exchange import MessageType
 from streams.settings.settings_base import Host, HttpUrl, Seconds, SettingsSection
 from streams.settings.worker_settings import is_loopback, usable_token
 
+#: Which answer a reviewer gets first.
+DeskOrder = Literal["deadline", "age", "type", "expected_error"]
 TimeLimit = Annotated[float, Field(gt=0, le=31_536_000)]
 
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -166,9 +168,10 @@ class DeskSettings(SettingsSection):
     blocked_time_limit_seconds: TimeLimit = Field(
         604_800, description="a blocked answer that nobody decided about is published as expired after this"
     )
-    order: Literal["age", "deadline", "type"] = Field(
+    order: DeskOrder = Field(
         "deadline",
-        description="which answer comes first: the oldest, the one that expires first, or one of first_types",
+        description="which answer comes first: the one that expires first, the oldest, one of first_types, "
+        "or the one that is least likely to be untrue; reviewers can choose another order",
     )
     first_types: tuple[MessageType, ...] = Field(
         (), description="message types that come first with order type, in this order; then the oldest"

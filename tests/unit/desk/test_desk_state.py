@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -13,7 +14,7 @@ from aiokafka import TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import Codec, Review, Verdict, to_json
+from schemas import Codec, Review, Verdict, VerdictOpinion, to_json
 from streams.desk.desk_state import ANY_HELD, DATABASE_NAME, DeskRecord, DeskState, HeldFilter
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
@@ -31,6 +32,7 @@ NO_SAMPLE = AuditSample(b"key", 0)
 
 
 def opened(folder: Path, sample: AuditSample = NO_SAMPLE, **settings: Any) -> DeskState:
+    folder.mkdir(exist_ok=True)
     return DeskState(folder, DeskSettings.model_validate(settings), sample)
 
 
@@ -198,18 +200,39 @@ def hold(state: DeskState, number: int, second: int, **fields: Any) -> None:
 
 @pytest.mark.parametrize(
     ("order", "expected"),
-    [("age", "v-1 v-2 v-3"), ("deadline", "v-3 v-1 v-2"), ("type", "v-2 v-3 v-1")],
+    [
+        ("age", "v-1 v-2 v-3"),
+        ("deadline", "v-3 v-1 v-2"),
+        ("type", "v-2 v-3 v-1"),
+        ("expected_error", "v-3 v-2 v-1"),
+    ],
 )
-def test_the_order_is_that_of_the_settings(tmp_path: Path, order: str, expected: str) -> None:
-    values = {"order": order, "time_limits": {"instruction": 60}, "first_types": ["action", "instruction"]}
-    state = opened(tmp_path, **values)
-    for number, kind in ((1, "binary"), (2, "action"), (3, "instruction")):
-        hold(state, number, number, message_type=kind)
-    found: list[str] = []
-    while each := state.next_held(ANY_HELD, found):
-        found.append(each)
-    state.close()
-    assert " ".join(found) == expected
+def test_the_order_is_that_of_the_settings_or_of_the_reviewer(
+    tmp_path: Path, order: str, expected: str
+) -> None:
+    values = {"time_limits": {"instruction": 60}, "first_types": ["action", "instruction"]}
+    for of_settings, wanted in ((order, ANY_HELD), ("age", HeldFilter(order=order))):
+        state = opened(tmp_path / f"by {wanted.order}", order=of_settings, **values)
+        for number, kind, score in ((1, "binary", 1.0), (2, "action", 3.0), (3, "instruction", 4.8)):
+            hold(state, number, number, message_type=kind, score=score)
+        found: list[str] = []
+        while each := state.next_held(wanted, found):
+            found.append(each)
+        state.close()
+        assert " ".join(found) == expected
+
+
+def test_the_answer_that_a_judge_finds_false_is_expected_to_be_untrue_and_comes_last(
+    state: DeskState,
+) -> None:
+    order = HeldFilter(order="expected_error")
+    for number, label in ((1, "FALSE"), (2, "TRUE"), (3, None)):
+        opinion = VerdictOpinion("direct", ("m",), "1", label, 0.9, score=5.0 if label == "TRUE" else None)
+        hold(state, number, number, opinions=(opinion,), language="nl" if number < 3 else "en")
+    assert state.next_held(order, ()) == "v-2"
+    assert state.next_held(order, {"v-2"}) == "v-3"
+    assert state.next_held(order, {"v-2", "v-3"}) == "v-1"
+    assert state.next_held(replace(order, language="nl"), {"v-2"}) == "v-1"
 
 
 def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_path: Path) -> None:
