@@ -5,15 +5,18 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import typer
 from aiokafka.errors import KafkaError
 
-from schemas import ChatbotAnswer, Review, to_json
+from schemas import ChatbotAnswer, DecodeError, Review, Verdict, to_json
+from schemas.catalogue import record_projection
 from schemas.jsonl import FORMULA_BEGINS
+from schemas.records import Identifier
 from streams.cli.command_files import check_not_overwriting, count_lines, open_output, read_records
 from streams.cli.command_output import ExitCode, InputErrors, json_line, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
@@ -22,6 +25,7 @@ from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.observability.failures import InfrastructureFailure
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings, load_settings
 
 app = typer.Typer(help="Import what people decided or rated with other tools, and export all of it.")
@@ -30,13 +34,26 @@ R = TypeVar("R", ChatbotAnswer, Review)
 _COLUMNS: Final = tuple(Review.__dataclass_fields__)
 
 
+@dataclass(frozen=True, slots=True)
+class VerdictIds:
+    """The ids of a verdict that its reviews have too."""
+
+    verdict_id: Identifier
+    answer_id: Identifier
+    conversation_id: Identifier
+
+
+_VERDICT_IDS: Final = record_projection(Verdict, VerdictIds)
+
+
 @app.command("import")
 def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
     """Publish the reviews of a file to `reviews`: JSONL, or CSV whose first line names the fields.
 
     A line needs verdict_id, answer_id, conversation_id and produced_at of the verdict, and reviewer; without
     outcome it is a rating alone (none), and send and send_edited need the text that is sent. Every bad line
-    is named on standard error, and then nothing is published. A line without review_id gets one that is made
+    is named on standard error, and then nothing is published: so is one whose answer_id or conversation_id is
+    not that of its verdict. A line without review_id gets one that is made
     of its fields: a file that is imported again adds no review. The first outcome of a verdict counts, so a
     later one that is imported has no effect.
 
@@ -46,6 +63,10 @@ def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
     errors = InputErrors(file)
     with progress_bar("reading", count_lines(file)) as bar:
         located = list(errors.good_lines(read_records(file, Review, bar)))
+    verdicts = asyncio.run(_verdict_ids(settings, {each.verdict_id for _, each in located}))
+    for number, review in located:
+        if misfit := misfit_of(review, verdicts.get(review.verdict_id)):
+            errors.report(number, misfit)
     if errors.count:
         say(f"nothing was imported: {plural(errors.count, 'bad line')}")
         raise typer.Exit(errors.exit_code)
@@ -57,6 +78,37 @@ def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
         raise
     say(f"{sent} of {plural(len(located), 'review')} published to {topic}")
     raise typer.Exit(errors.exit_code)
+
+
+def misfit_of(review: Review, verdict: VerdictIds | None) -> str | None:
+    """Return what of a review is not that of its verdict, or None; a ``verdict`` of None is not on Kafka."""
+    if verdict is None:
+        is_derived = review.verdict_id == verdict_id(review.answer_id)
+        return None if is_derived else "verdict_id: no verdict has it, and it is not that of answer_id"
+    for name in ("answer_id", "conversation_id"):
+        if getattr(review, name) != (actual := getattr(verdict, name)):
+            return f"{name}: the verdict has {actual}"
+    return None
+
+
+async def _verdict_ids(settings: Settings, wanted: set[str]) -> dict[str, VerdictIds]:
+    """Return the ids of these verdicts, so far as Kafka has them."""
+    codec, found = create_codec(settings), dict[str, VerdictIds]()
+    async with (
+        open_topics(settings.kafka, *Topics(settings.kafka.topic_prefix).outputs) as (reader, log),
+        aclosing(reader.read_between(log.beginning_offsets, log.end_offsets)) as batches,
+    ):
+        number = sum(log.end_offsets.values()) - sum(log.beginning_offsets.values())
+        with progress_bar("comparing with verdicts", number) as bar:
+            async for records in batches:
+                for record in records:
+                    with suppress(DecodeError):  # no verdict that a review could be of
+                        await codec.lookup(record.value)
+                        each = codec.decode_projection(record.value, _VERDICT_IDS)
+                        if each.verdict_id in wanted:
+                            found[each.verdict_id] = each
+                bar.advance(bar.task_ids[0], len(records))
+    return found
 
 
 @app.command("export")

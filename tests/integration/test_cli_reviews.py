@@ -7,14 +7,15 @@ from pathlib import Path
 
 from schemas import ChatbotAnswer, Codec, ContextPassage
 from streams.kafka.topics import Topics
+from streams.pipeline.verdict import verdict_id
 from streams.settings import Settings
 from tests.support.commands import truthgate, variables
-from tests.support.desk import reviews
+from tests.support.desk import held, publish, reviews
 from tests.support.records import Outgoing, produce
 from tests.support.reviews import a_review
 
 ROW = {
-    "verdict_id": "v-1",
+    "verdict_id": verdict_id("a-1"),
     "answer_id": "a-1",
     "conversation_id": "c-1",
     "produced_at": "2026-03-02T09:00:00Z",
@@ -67,6 +68,36 @@ async def test_a_file_with_a_bad_line_is_not_half_imported_and_a_repeat_adds_no_
     assert {each.review_id for each in await reviews(settings)} == {each.review_id for each in found}
     as_json = truthgate("reviews", "export", environment=environment)
     assert [json.loads(line)["outcome"] for line in as_json.stdout.splitlines()] == ["none", "send"]
+
+
+async def test_a_line_that_is_not_of_its_verdict_is_refused_by_its_number(
+    settings: Settings, topics: Topics, tmp_path: Path
+) -> None:
+    await publish(settings, [held(1), held(2, decision="blocked"), held(3, decision="auto_send")])
+    rows = [
+        ROW | {each: f"{each[0]}-{n}" for each in ("verdict_id", "answer_id", "conversation_id")}
+        for n in (1, 2, 3)
+    ]
+    wrong = [
+        rows[0] | {"conversation_id": "c-2"},
+        rows[1] | {"answer_id": "a-1"},
+        rows[0] | {"verdict_id": "v-4"},
+        ROW | {"answer_id": "a-5"},
+    ]
+    file = write_csv(tmp_path / "rows.csv", rows[0], *wrong, *rows[1:], ROW)
+    refused = truthgate("reviews", "import", file, environment=variables(settings))
+    assert refused.returncode == 1
+    absent = "verdict_id: no verdict has it, and it is not that of answer_id"
+    assert [line.partition(", ")[2] for line in refused.stderr.splitlines()[:-1]] == [
+        "line 3: conversation_id: the verdict has c-1",
+        "line 4: answer_id: the verdict has a-2",
+        f"line 5: {absent}",
+        f"line 6: {absent}",
+    ]
+    assert await reviews(settings) == []
+    file = write_csv(tmp_path / "good.csv", *rows, ROW)
+    assert truthgate("reviews", "import", file, environment=variables(settings)).returncode == 0
+    assert len(await reviews(settings)) == 4
 
 
 async def test_rated_answers_are_what_evaluate_reads(
