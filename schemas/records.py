@@ -4,6 +4,7 @@ The annotated types have limits that Avro cannot express (lengths, ranges); ``sc
 for every incoming value, whatever its encoding.
 """
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -277,6 +278,16 @@ class WrongSpan:
     end: Offset
 
 
+def person_key(name: str) -> str:
+    """Return what the names of one person share: Unicode's forms, case and spaces tell nobody apart.
+
+    >>> person_key("Zoë  KIM") == person_key("Zoe\u0308 Kim")
+    True
+    """
+    composed = unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
+    return unicodedata.normalize("NFKC", composed)
+
+
 #: The outcomes of a review with which its ``text`` is sent.
 SENDING_OUTCOMES: Final = frozenset({"send", "send_edited"})
 PROPOSALS: Final = SENDING_OUTCOMES | {"reject"}
@@ -309,6 +320,11 @@ class Review:
     source: ShortText
     sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
     proposal: ShortText | None = None
+
+    @property
+    def person(self) -> str:
+        """Who reviewed, whatever way the name is written in."""
+        return person_key(self.reviewer)
 
     @property
     def is_final(self) -> bool:

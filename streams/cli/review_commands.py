@@ -177,7 +177,7 @@ def _ratings(reviews: Iterable[Review]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Review]] = defaultdict(dict)
     for each in reviews:
         if each.rating or each.label:
-            found[each.answer_id].setdefault(each.reviewer, each)
+            found[each.answer_id].setdefault(each.person, each)
     ratings = {}
     for answer_id, by_reviewer in found.items():
         first, *others = by_reviewer.values()

@@ -13,6 +13,7 @@ from typing import Final
 import structlog
 
 from schemas import Review, to_json
+from schemas.records import person_key
 from schemas.validation import from_json
 from streams.storage.store_file import StoreFormat, move_store_file, open_store_file, transaction
 
@@ -40,12 +41,13 @@ CREATE TABLE decisions (
 ) STRICT;
 CREATE TABLE handovers (
     verdict_id TEXT NOT NULL,
+    person TEXT NOT NULL,  -- as person_key writes the name of the reviewer
     reviewer TEXT NOT NULL,
     receiver TEXT NOT NULL,
     for_lead INTEGER NOT NULL,
     reason TEXT NOT NULL,
     until REAL NOT NULL,
-    PRIMARY KEY (verdict_id, reviewer)
+    PRIMARY KEY (verdict_id, person)
 ) STRICT;
 CREATE TABLE leases (
     verdict_id TEXT NOT NULL PRIMARY KEY,
@@ -70,7 +72,7 @@ def desk_format(layout: int, schema: str) -> StoreFormat:
     )
 
 
-_FORMAT: Final = desk_format(3, _SCHEMA)
+_FORMAT: Final = desk_format(4, _SCHEMA)
 
 
 class DecisionStatus(StrEnum):
@@ -287,9 +289,9 @@ class DecisionStore:
     def hand_over(self, verdict_id: str, handover: Handover, seconds: float) -> None:
         """Store that an answer was passed on, for so long to nobody else, and end its lease."""
         passed = (handover.reviewer, handover.receiver, handover.for_lead, handover.reason)
-        row = (verdict_id, *passed, self._clock() + seconds)
+        row = (verdict_id, person_key(handover.reviewer), *passed, self._clock() + seconds)
         with transaction(self._connection) as connection:
-            connection.execute("INSERT OR REPLACE INTO handovers VALUES (?, ?, ?, ?, ?, ?)", row)
+            connection.execute("INSERT OR REPLACE INTO handovers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             connection.execute("DELETE FROM leases WHERE verdict_id = ?", (verdict_id,))
 
     def handovers(self, verdict_id: str) -> list[Handover]:
@@ -300,29 +302,29 @@ class DecisionStore:
         rows = self._connection.execute(query, (verdict_id,))
         return [Handover(reviewer, to, bool(lead), reason) for reviewer, to, lead, reason in rows]
 
-    def reserved(self, reviewer: str, *, is_lead: bool) -> tuple[list[str], set[str]]:
-        """Return the answers that a reviewer gets first by name, and those that are not for him by now.
+    def reserved(self, person: str, *, is_lead: bool) -> tuple[list[str], set[str]]:
+        """Return the answers that a person gets first by name, and those that are not for him by now.
 
         The last who passed an answer on says to whom it goes. Nobody gets what he passed on himself.
         """
         rows = self._connection.execute(
-            "SELECT verdict_id, reviewer, receiver, for_lead FROM handovers WHERE until > ? ORDER BY rowid",
+            "SELECT verdict_id, person, receiver, for_lead FROM handovers WHERE until > ? ORDER BY rowid",
             (self._clock(),),
         ).fetchall()
-        own = {verdict_id for verdict_id, by, *_ in rows if by == reviewer}
+        own = {verdict_id for verdict_id, by, *_ in rows if by == person}
         last = {verdict_id: (receiver, for_lead) for verdict_id, _, receiver, for_lead in rows}
         first, others = [], set()
         for verdict_id, (receiver, for_lead) in last.items():
-            if receiver == reviewer:
+            if person_key(receiver) == person:
                 first.append(verdict_id)
             elif receiver or verdict_id in own or (for_lead and not is_lead):
                 others.add(verdict_id)
         return first, others
 
-    def passed_on(self, reviewer: str | None = None) -> set[str]:
-        """Return the answers that were passed on, or those that this reviewer passed on."""
-        query = "SELECT verdict_id FROM handovers WHERE ? IS NULL OR reviewer = ?"
-        return {verdict_id for (verdict_id,) in self._connection.execute(query, (reviewer, reviewer))}
+    def passed_on(self, person: str | None = None) -> set[str]:
+        """Return the answers that were passed on, or those that this person passed on."""
+        query = "SELECT verdict_id FROM handovers WHERE ? IS NULL OR person = ?"
+        return {verdict_id for (verdict_id,) in self._connection.execute(query, (person, person))}
 
     def forget_handovers(self, verdict_ids: Collection[str]) -> None:
         """Forget who passed these answers on: they have an outcome."""

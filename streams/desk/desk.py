@@ -16,7 +16,7 @@ from typing import Any, Final
 import structlog
 
 from schemas import Codec, Review, Verdict
-from schemas.records import SENDING_OUTCOMES
+from schemas.records import SENDING_OUTCOMES, person_key
 from streams.desk.decisions import (
     EXPIRED,
     NONE,
@@ -50,6 +50,11 @@ class ReviewerSession:
     reviewer: str
     role: DeskRole = DeskRole.REVIEWER
     tenant: str = ""
+
+    @property
+    def person(self) -> str:
+        """Who it is of, whatever way the name is written in."""
+        return person_key(self.reviewer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +179,7 @@ class Desk:
                 continue
             if self._state.is_held(each):
                 return each
-        if later := skipped | self._decisions.passed_on(session.reviewer):
+        if later := skipped | self._decisions.passed_on(session.person):
             if chosen := self._next_of(session, wanted, unavailable | later):
                 return chosen
             skipped.clear()
@@ -184,7 +189,7 @@ class Desk:
         """Return the next answer that waits, which has a customer, else one of the audit sample."""
         now = round(1000 * self._clock())
         return self._state.next_held(wanted, excluded) or self._state.next_audit(
-            wanted, excluded, session.reviewer, now
+            wanted, excluded, session.person, now
         )
 
     def peek(
@@ -260,7 +265,7 @@ class Desk:
         if len(_choices(proposals)) > 1:
             return True
         together = [*proposals, _proposal(review)]
-        return len(_choices(together)) == 1 and len({each.reviewer for each in together}) >= required
+        return len(_choices(together)) == 1 and len({each.person for each in together}) >= required
 
     def disagreement(self, verdict_id: str, session: ReviewerSession) -> list[Review]:
         """Return what reviewers chose, if they differ and the session is of a lead, who decides then."""
@@ -307,7 +312,7 @@ class Desk:
                 return refusal
             if not self._state.is_held(verdict_id):
                 return DecisionRefusal.GONE
-            to_self = receiver == session.reviewer and not is_lead
+            to_self = person_key(receiver) == session.person and not is_lead
             handover = Handover(session.reviewer, "" if to_self else receiver, for_lead, reason)
             self._decisions.hand_over(verdict_id, handover, self._settings.assignment_seconds)
         log.info(
@@ -480,10 +485,10 @@ class Desk:
         return bool(session.tenant) and self._state.tenant(verdict_id) not in (None, session.tenant)
 
     def _closed(self, session: ReviewerSession) -> set[str]:
-        return self._state.closed_to(session.reviewer, is_lead=session.role is DeskRole.LEAD)
+        return self._state.closed_to(session.person, is_lead=session.role is DeskRole.LEAD)
 
     def _reserved(self, session: ReviewerSession) -> tuple[list[str], set[str]]:
-        return self._decisions.reserved(session.reviewer, is_lead=session.role is DeskRole.LEAD)
+        return self._decisions.reserved(session.person, is_lead=session.role is DeskRole.LEAD)
 
     def _lease(self, verdict_id: str, session: ReviewerSession) -> bool:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)

@@ -133,7 +133,7 @@ class DeskLogin:
             log.warning("desk_forbidden", reviewer=session.reviewer, role=session.role, route=route)
             raise web.HTTPForbidden(text="Your role does not include this.")
         if route in _DECISIONS:
-            self._limit(self._decisions, route, session.reviewer)
+            self._limit(self._decisions, route, session.person)
         request[SESSION] = session
         response = await handler(request)
         if cookie and not response.prepared:

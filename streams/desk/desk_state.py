@@ -159,7 +159,7 @@ class DeskState:
     def _review(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         verdict_id, place = review.verdict_id, (record.partition, record.offset)
         is_rating = not (review.is_final or review.is_proposal)
-        rated = (review.reviewer, review.rating, review.label, to_epoch_ms(review.reviewed_at))
+        rated = (review.person, review.rating, review.label, to_epoch_ms(review.reviewed_at))
         writer.execute(REVIEW, (verdict_id, review.review_id, *place, int(not is_rating), *rated))
         if review.is_final:
             writer.execute(DECIDE, (verdict_id, *place, review.outcome, review.review_id))
@@ -199,12 +199,12 @@ class DeskState:
 
     def reviewed(self, since: int) -> list[ReviewedVerdict]:
         """Return the verdicts scored since then (ms since 1970) that are decided about or rated."""
-        ratings: dict[str, list[PersonsRating]] = {}
-        for verdict_id, *rating in self._reader.execute(RATINGS, (since,)):
-            ratings.setdefault(verdict_id, []).append(PersonsRating(*rating))
+        ratings: dict[str, dict[str, PersonsRating]] = {}
+        for verdict_id, person, *rating in self._reader.execute(RATINGS, (since,)):
+            ratings.setdefault(verdict_id, {})[person] = PersonsRating(person, *rating)  # the last word
         found, rows = [], self._reader.execute(FACTS, (since,))
         for verdict_id, of_list, message_type, reason, at, judged, outcome, decided_at in rows:
-            decision, given = _DECISIONS[of_list], tuple(ratings.get(verdict_id, ()))
+            decision, given = _DECISIONS[of_list], tuple(ratings.get(verdict_id, {}).values())
             if outcome or given:
                 reviewed = (judged or None, outcome, decided_at, given)
                 drawn = of_list > 0 and self.sample.raters(verdict_id) > 0
@@ -238,7 +238,7 @@ class DeskState:
 
     def _propose(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         choice = hashlib.sha256(f"{review.proposal} {review.text or ''}".encode("utf-8", "surrogatepass"))
-        row = (review.verdict_id, review.review_id, record.partition, record.offset, review.reviewer)
+        row = (review.verdict_id, review.review_id, record.partition, record.offset, review.person)
         writer.execute(PROPOSE, (*row, choice.hexdigest(), self._codec.encode(review)))
 
     def proposals(self, verdict_id: str) -> list[Review]:
@@ -247,9 +247,9 @@ class DeskState:
         rows = self._reader.execute(query, (verdict_id,))
         return [self._codec.decode(review, Review) for (review,) in rows]
 
-    def closed_to(self, reviewer: str, *, is_lead: bool) -> set[str]:
+    def closed_to(self, person: str, *, is_lead: bool) -> set[str]:
         """Return the verdicts that a person may not choose for: he did, or only a lead may."""
-        return {verdict_id for (verdict_id,) in self._reader.execute(CLOSED, (is_lead, reviewer))}
+        return {verdict_id for (verdict_id,) in self._reader.execute(CLOSED, (is_lead, person))}
 
     def held(self, verdict_id: str) -> Verdict | None:
         """Return a verdict without a final outcome, or None."""
@@ -305,14 +305,12 @@ class DeskState:
                 found.append((self._rank(order, each, first[0]), *first))
         return min(found)[-1] if found else None
 
-    def next_audit(
-        self, wanted: HeldFilter, excluded: Collection[str], reviewer: str, now: int
-    ) -> str | None:
-        """Return the id of a drawn verdict that this reviewer may rate at ``now`` (ms), or None."""
+    def next_audit(self, wanted: HeldFilter, excluded: Collection[str], person: str, now: int) -> str | None:
+        """Return the id of a drawn verdict that this person may rate at ``now`` (ms), or None."""
         condition, values = wanted.condition()
         since = now - round(1000 * self._settings.blocked_time_limit_seconds)
         query = NEXT_AUDIT.format(condition)
-        rows = self._reader.execute(query, (since, reviewer, *values, len(excluded) + 1))
+        rows = self._reader.execute(query, (since, person, *values, len(excluded) + 1))
         return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
 
     def _rank(self, order: str, message_type: str, since: int) -> int:

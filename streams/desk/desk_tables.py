@@ -33,7 +33,7 @@ CREATE TABLE proposals (
     review_id TEXT NOT NULL,
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
-    reviewer TEXT NOT NULL,
+    reviewer TEXT NOT NULL,  -- as person_key writes the name
     choice TEXT NOT NULL,
     review BLOB NOT NULL,
     PRIMARY KEY (verdict_id, review_id)
@@ -56,7 +56,7 @@ CREATE TABLE reviews (  -- the first of its id on its partition
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
     final INTEGER NOT NULL,  -- an outcome or a proposal of one, not a rating alone
-    reviewer TEXT NOT NULL,
+    reviewer TEXT NOT NULL,  -- as person_key writes the name
     rating INTEGER,
     label TEXT,
     reviewed_at INTEGER NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE outcomes (
 ) STRICT;
 """
 TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
-FORMAT: Final = desk_format(5, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
+FORMAT: Final = desk_format(6, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """

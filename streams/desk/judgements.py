@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from schemas import KnownAnswer, Review, Verdict
+from schemas.records import person_key
 from scoring.values.exchange import MAX_UNTRUE_RATING, MIN_TRUE_RATING
 from streams.known_answers.known_state import KnownAnswerState
 from streams.rates.verdict_counts import to_epoch_ms
@@ -126,7 +127,8 @@ def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownA
         case KnownAnswer():
             # A state of a later release is none that this one may change.
             state = value.state if value.state in set(KnownAnswerState) else KnownAnswerState.ENDED
-            reviewers = ", ".join(dict.fromkeys(value.reviewers))
+            names = {person_key(each): each for each in reversed(value.reviewers)}
+            reviewers = ", ".join(reversed(names.values()))
             known = (value.key, state, value.verdict_id, reviewers, to_epoch_ms(value.at))
             writer.execute("INSERT OR REPLACE INTO known_answers VALUES (?, ?, ?, ?, ?)", known)
             _update_due(writer, [value.key])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from schemas.records import person_key
 from streams.desk.desk import ReviewerSession
 from streams.settings import DeskRole, DeskSettings, InvalidSettings
 
@@ -70,7 +71,7 @@ class Sessions:
         Where a proxy names the person with each request, a browser without cookies would take an answer with
         each of them, and a link from elsewhere, which comes without them, what is on the screen.
         """
-        person = self._sign("person", repr((reviewer, role.value, tenant)))
+        person = self._sign("person", repr((person_key(reviewer), role.value, tenant)))
         session = ReviewerSession(person if by_proxy else secrets.token_urlsafe(18), reviewer, role, tenant)
         return session, self.seal("session", session.id, role, reviewer, tenant)
 

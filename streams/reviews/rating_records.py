@@ -35,7 +35,7 @@ def persons_review(review: Review) -> PersonsReview:
     return PersonsReview(
         review_id=review.review_id,
         verdict_id=review.verdict_id,
-        reviewer=review.reviewer,
+        reviewer=review.person,
         reviewed_at=to_epoch_ms(review.reviewed_at),
         outcome=review.proposal or review.outcome,
         source=review.source,
