@@ -72,7 +72,7 @@ CREATE TABLE outcomes (
 ) STRICT;
 """
 TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
-FORMAT: Final = desk_format(6, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
+FORMAT: Final = desk_format(7, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """

@@ -1,5 +1,6 @@
 """What persons decided about answers that are equal: from verdicts and reviews to known answers."""
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -31,9 +32,10 @@ CREATE TABLE judgements (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE known_answers (
     key TEXT NOT NULL PRIMARY KEY,
-    state TEXT NOT NULL,
+    state TEXT NOT NULL,  -- of the last record, or ended if any record says so
+    on_topic TEXT NOT NULL,  -- of the last record
     verdict_id TEXT,
-    reviewers TEXT NOT NULL,
+    reviewers TEXT NOT NULL,  -- as JSON
     at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX known_answers_by_time ON known_answers (at);
@@ -46,10 +48,20 @@ SELECT verdict_id, review_id, reviewer, at,
     iif((SELECT count(*) FROM answer_keys WHERE verdict_id = judgements.verdict_id) > 1, 'unsure', says)
 FROM answer_keys JOIN judgements USING (verdict_id) WHERE key = ? ORDER BY at DESC, review_id
 """
+#: What is ended stays so, with who ended it.
+_READ_KNOWN: Final = """
+INSERT INTO known_answers VALUES (:key, :state, :state, :verdict_id, :reviewers, :at)
+ON CONFLICT (key) DO UPDATE SET on_topic = excluded.on_topic,
+    state = iif(state = 'ended', state, excluded.state),
+    verdict_id = iif(state = 'ended', verdict_id, excluded.verdict_id),
+    reviewers = iif(state = 'ended', reviewers, excluded.reviewers),
+    at = iif(state = 'ended', at, excluded.at)
+"""
 _FIND: Final = """
 SELECT key, state, verdict_id, reviewers, at FROM known_answers
 WHERE key = ? OR key IN (SELECT key FROM answer_keys WHERE verdict_id = ?) ORDER BY at DESC LIMIT ?
 """
+_ENDED: Final = "SELECT verdict_id, reviewers, at FROM known_answers WHERE key = ? AND state = 'ended'"
 _MAX_REVIEWS: Final = 20
 
 
@@ -125,12 +137,9 @@ def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownA
             writer.execute("INSERT OR IGNORE INTO judgements VALUES (?, ?, ?, ?, ?)", row)
             _update_due(writer, _keys_of(writer, value.verdict_id))
         case KnownAnswer():
-            # A state of a later release is none that this one may change.
-            state = value.state if value.state in set(KnownAnswerState) else KnownAnswerState.ENDED
-            names = {person_key(each): each for each in reversed(value.reviewers)}
-            reviewers = ", ".join(reversed(names.values()))
-            known = (value.key, state, value.verdict_id, reviewers, to_epoch_ms(value.at))
-            writer.execute("INSERT OR REPLACE INTO known_answers VALUES (?, ?, ?, ?, ?)", known)
+            reviewers = json.dumps(value.reviewers)
+            known = {"key": value.key, "state": value.state, "verdict_id": value.verdict_id}
+            writer.execute(_READ_KNOWN, {**known, "reviewers": reviewers, "at": to_epoch_ms(value.at)})
             _update_due(writer, [value.key])
 
 
@@ -143,17 +152,22 @@ def _update_due(writer: sqlite3.Connection, keys: Iterable[str]) -> None:
     """Note which keys have another state than the topic says."""
     for key in keys:
         says = {row[-1] for row in writer.execute(_JUDGEMENTS, (key,))}
-        published = published_state(writer, key)
-        if combine(says, published) == published:
+        state, on_topic = _topic_states(writer, key)
+        if combine(says, state) == on_topic:
             writer.execute("DELETE FROM due_keys WHERE key = ?", (key,))
         else:
             writer.execute("INSERT OR IGNORE INTO due_keys VALUES (?)", (key,))
 
 
-def published_state(reader: sqlite3.Connection, key: str) -> str | None:
-    """Return the state of a key on the topic, or None."""
-    row = reader.execute("SELECT state FROM known_answers WHERE key = ?", (key,)).fetchone()
-    return row[0] if row else None
+def _topic_states(reader: sqlite3.Connection, key: str) -> tuple[str | None, str | None]:
+    """Return what the topic says of a key, and what its last record says; None if it has none."""
+    row = reader.execute("SELECT state, on_topic FROM known_answers WHERE key = ?", (key,)).fetchone()
+    return (_of_this_release(row[0]), _of_this_release(row[1])) if row else (None, None)
+
+
+def _of_this_release(state: str) -> str:
+    # A state of a later release is none that this one may change.
+    return state if state in set(KnownAnswerState) else KnownAnswerState.ENDED
 
 
 def due_answers(reader: sqlite3.Connection, most: int) -> list[KnownAnswer]:
@@ -163,14 +177,17 @@ def due_answers(reader: sqlite3.Connection, most: int) -> list[KnownAnswer]:
 
 
 def _known_answer(reader: sqlite3.Connection, key: str) -> KnownAnswer | None:
+    if (ended := reader.execute(_ENDED, (key,)).fetchone()) is not None:
+        verdict_id, reviewers, at = ended
+        names = tuple(json.loads(reviewers))
+        return KnownAnswer(key, KnownAnswerState.ENDED, verdict_id, (), names, _time(at))
     rows = reader.execute(_JUDGEMENTS, (key,)).fetchall()
-    state = combine({row[-1] for row in rows}, published_state(reader, key))
+    state = combine({row[-1] for row in rows}, _topic_states(reader, key)[0])
     if state is None or not rows:
         return None
-    at = datetime.fromtimestamp(rows[0][3] / 1000, UTC)
     latest = rows[:_MAX_REVIEWS]
     reviews, reviewers = tuple(row[1] for row in latest), tuple(row[2] for row in latest)
-    return KnownAnswer(key, state, rows[0][0], reviews, reviewers, at)
+    return KnownAnswer(key, state, rows[0][0], reviews, reviewers, _time(rows[0][3]))
 
 
 def listed_answers(reader: sqlite3.Connection, wanted: str, most: int) -> list[ListedAnswer]:
@@ -178,6 +195,18 @@ def listed_answers(reader: sqlite3.Connection, wanted: str, most: int) -> list[L
     query = "SELECT key, state, verdict_id, reviewers, at FROM known_answers ORDER BY at DESC, key LIMIT ?"
     rows = reader.execute(query, (most,)) if not wanted else reader.execute(_FIND, (wanted, wanted, most))
     return [
-        ListedAnswer(key, state, verdict_id, reviewers, datetime.fromtimestamp(at / 1000, UTC))
+        ListedAnswer(key, _of_this_release(state), verdict_id, _names(json.loads(reviewers)), _time(at))
         for key, state, verdict_id, reviewers, at in rows
     ]
+
+
+def _names(reviewers: list[str]) -> str:
+    """Return each person once, by the latest name."""
+    names: dict[str, str] = {}
+    for each in reviewers:
+        names.setdefault(person_key(each), each)
+    return ", ".join(names.values())
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,6 +1,7 @@
 """Publishes known answers: what follows from reviews, and what a lead ends."""
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from typing import Final
 
@@ -19,12 +20,17 @@ log = structlog.get_logger(__name__)
 _POLL_SECONDS: Final = 0.25
 _RETRY_SECONDS: Final = 1.0
 _MOST: Final = 200
+#: What was sent is read back sooner; else it is sent again, or another desk wrote over it meanwhile.
+_READ_BACK_SECONDS: Final = 10.0
 #: A lead waits so long at most for Kafka.
 _END_SECONDS: Final = 10.0
 
 
 class KnownAnswerPublishing:
     """Makes the topic `known-answers` say what the state of the desk says; nothing else writes it.
+
+    A key that is ended on the topic is so for good, so that of two desks that are active at the same time the
+    one that has not read the end yet does not undo it: who reads `true` behind it publishes the end again.
 
     What a crash prevents is published after the next start, since the state then has what the topic lacks.
 
@@ -42,7 +48,7 @@ class KnownAnswerPublishing:
         self._state = state
         self.publisher: Publisher | None = None
         self._topic = topic
-        self._sent: dict[str, str] = {}
+        self._sent: dict[str, tuple[str, float]] = {}
         self._failed = False
         # Two records of one key must not overtake each other.
         self._lock = asyncio.Lock()
@@ -63,7 +69,8 @@ class KnownAnswerPublishing:
             # What was sent stays due until it is read back.
             self._sent = {each.key: sent for each in due if (sent := self._sent.get(each.key))}
             for known in due:
-                if self._sent.get(known.key) == known.state:
+                state, sent_at = self._sent.get(known.key, ("", 0.0))
+                if state == known.state and time.monotonic() < sent_at + _READ_BACK_SECONDS:
                     continue
                 try:
                     await self._publish(known)
@@ -73,7 +80,7 @@ class KnownAnswerPublishing:
                     self._failed = True
                     return False
                 self._failed = False
-                self._sent[known.key] = known.state
+                self._sent[known.key] = known.state, time.monotonic()
                 log.info(
                     "known_answer_published",
                     key=known.key,

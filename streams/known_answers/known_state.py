@@ -29,7 +29,8 @@ class KnownAnswerState(StrEnum):
 
     TRUE = "true"
     UNTRUE = "untrue"
-    #: A person decides each time: people disagreed, or a lead ended it.
+    #: A person decides each time: people disagreed, or a lead ended it. It is final, whatever the topic has
+    #: behind it: a second desk may not have read it yet.
     ENDED = "ended"
 
 
@@ -65,27 +66,33 @@ class KnownAnswers:
         self._tenant_key = tenant_key
         self.freshness = Freshness(STALE_SECONDS, clock)
         self._reasons: dict[bytes, Reason] = {}
+        self._ended: set[bytes] = set()
         self._counts = Counter[Reason]()
 
     def apply(self, records: Iterable[ConsumerRecord]) -> None:
-        """Apply records in their order; one that cannot be read ends what was known of its key.
+        """Apply records in their order; what is ended stays so until a tombstone.
 
-        It may have said so, and compaction leaves nothing else of that key.
+        A record that cannot be read ends what was known of its key: it may have said so, and compaction
+        leaves nothing else of that key.
         """
         for record in records:
             key = record.key or b""
             if (before := self._reasons.pop(key, None)) is not None:
                 self._counts[before] -= 1
             if record.value is None:
+                self._ended.discard(key)
                 continue
-            reason = self._read(record)
-            if reason is not None:
+            state = self._state(record)
+            if state == KnownAnswerState.ENDED:
+                self._ended.add(key)
+            reason = _REASONS.get(state or "")
+            if reason is not None and key not in self._ended:
                 self._reasons[key] = reason
                 self._counts[reason] += 1
 
-    def _read(self, record: ConsumerRecord) -> Reason | None:
+    def _state(self, record: ConsumerRecord) -> str | None:
         try:
-            return _REASONS.get(read_known_answer(record).state)
+            return read_known_answer(record).state
         except DecodeError as error:
             self.unreadable += 1
             at, offset = record.partition, record.offset
@@ -95,6 +102,7 @@ class KnownAnswers:
     def forget(self) -> None:
         """Forget everything: the topic is read anew."""
         self._reasons.clear()
+        self._ended.clear()
         self._counts.clear()
         self.freshness.forget()
 

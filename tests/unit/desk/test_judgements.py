@@ -170,6 +170,46 @@ def test_what_a_lead_ended_does_not_come_back(state):
     assert [(each.state, each.reviewers) for each in state.listed_answers("v-2", 9)] == [("ended", "lea")]
 
 
+def test_a_late_true_of_another_desk_does_not_undo_the_end_which_is_published_again(state):
+    ended = a_known_answer(state="ended", verdict_id=None, review_ids=(), reviewers=("Lea, the lead",))
+    read(state, verdict(), review(1, "send"), ended, a_known_answer())
+    assert state.due_answers(10) == [ended]
+    assert [each.state for each in state.listed_answers("k-1", 9)] == ["ended"]
+    assert published(state) == {"k-1": "ended"}
+    assert [each.reviewers for each in state.listed_answers("k-1", 9)] == ["Lea, the lead"]
+    read(state, a_known_answer(state="mostly_true"))  # counts as ended, and is left alone
+    assert state.due_answers(10) == []
+
+
+def test_an_end_of_which_no_review_is_left_is_published_again_too(state):
+    read(state, a_known_answer(state="ended"), a_known_answer(state="untrue"))
+    assert [each.state for each in state.due_answers(10)] == ["ended"]
+    assert published(state) == {"k-1": "ended"}
+
+
+@given(
+    st.lists(st.sampled_from(["send", "reject", "end", "late true", "late untrue", "publish"]), max_size=8)
+)
+def test_of_desks_active_at_the_same_time_no_one_undoes_an_end(tmp_path_factory, steps):
+    state = DeskState(tmp_path_factory.mktemp("desk"), DeskSettings(), NO_SAMPLE, known_answers=True)
+    read(state, verdict())
+    ended = False
+    for number, step in enumerate(steps):
+        if step == "publish":
+            published(state)
+        elif step == "end":
+            read(state, a_known_answer(state="ended", reviewers=("lea",)))
+            ended = True
+        elif step.startswith("late"):
+            read(state, a_known_answer(state=step.partition(" ")[2]))
+        else:
+            read(state, review(number, step))
+    found = published(state)
+    assert not ended or found == {"k-1": "ended"}
+    assert state.due_answers(10) == []
+    state.close()
+
+
 def test_a_lead_finds_an_answer_by_its_key_and_by_a_verdict(state):
     read(state, verdict(), review(1, "send"), verdict(2, "k-2"), review(2, "reject", of=2))
     published(state)

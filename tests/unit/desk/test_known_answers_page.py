@@ -1,8 +1,10 @@
 """Leads see what is known and end it; nobody else does, and no form of another site."""
 
+import time
 from pathlib import Path
 
 import httpx2
+import pytest
 from structlog.testing import capture_logs
 
 from streams.desk.desk_state import DeskRecord
@@ -84,6 +86,23 @@ async def test_while_known_answers_are_off_there_is_no_such_page(tmp_path: Path)
     async with serving_desk(tmp_path, **TOKENS) as served, served.client(DeskRole.LEAD) as lead:
         assert (await lead.get("/known-answers")).status_code == 404
         assert "/known-answers" not in (await lead.get("/")).text
+
+
+async def test_what_another_desk_wrote_over_at_once_is_published_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving_desk(tmp_path, held(1, known_answer_key="k-1"), known_answers=True) as served:
+        brokers = served.publish_with(Brokers())
+        late, ended = a_known_answer("k-1"), a_known_answer("k-1", state="ended")
+        served.state.apply([DeskRecord(0, 1, late), DeskRecord(0, 2, a_review(outcome="reject"))], {})
+        assert await served.publishing.publish_due()
+        served.state.apply([DeskRecord(0, 3, ended), DeskRecord(0, 4, late)], {})
+        assert await served.publishing.publish_due()
+        assert len(brokers.taken) == 1
+        now = time.monotonic() + 11
+        monkeypatch.setattr(time, "monotonic", lambda: now)
+        assert await served.publishing.publish_due()
+        assert len(brokers.taken) == 2
 
 
 async def test_what_is_due_is_published_once_and_again_only_if_it_is_not_read_back(tmp_path: Path) -> None:

@@ -47,6 +47,20 @@ def test_the_last_record_of_a_key_counts(known):
     assert known.counts() == {"true": 0, "untrue": 0}
 
 
+def test_what_is_ended_stays_so_whatever_follows_until_a_tombstone(known):
+    known.apply([TRUE, known_record(a_known_answer(state="ended"), 1), known_record(a_known_answer(), 2)])
+    assert known.reason("k-1") is None
+    known.apply([known_record(a_known_answer(state="untrue"), 3)])
+    assert (known.reason("k-1"), known.counts()) == (None, {"true": 0, "untrue": 0})
+    known.apply([raw_record(b"k-1", None, 4), known_record(a_known_answer(), 5)])
+    assert known.reason("k-1") is Reason.KNOWN_TRUE
+    known.apply([known_record(a_known_answer(state="ended"), 6)])
+    known.forget()  # another topic has not ended it
+    known.apply([TRUE])
+    known.freshness.confirm(1000.0)
+    assert known.reason("k-1") is Reason.KNOWN_TRUE
+
+
 def test_a_state_of_a_later_release_ends_what_was_known(known):
     known.apply([TRUE, known_record(a_known_answer(state="mostly_true"), 1)])
     assert known.reason("k-1") is None
