@@ -3,7 +3,6 @@
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,7 @@ import structlog
 from schemas import Review, to_json
 from schemas.records import person_key
 from schemas.validation import from_json
+from streams.desk.steady_clock import steady_time
 from streams.storage.store_file import StoreFormat, move_store_file, open_store_file, transaction
 
 log = structlog.get_logger(__name__)
@@ -119,10 +119,10 @@ class DecisionStore:
 
     Args:
         folder: has the file; the caller holds its lock.
-        clock: seconds since 1970.
+        clock: of the waits, in seconds since 1970.
     """
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] = steady_time) -> None:
         self._path = folder / DATABASE_NAME
         self._clock = clock
         self._connection = open_store_file(self._path, _FORMAT)
@@ -148,6 +148,18 @@ class DecisionStore:
     def _aside(self, reviews: str) -> Path:
         """Return the file of decisions for a topic while the desk publishes on another one."""
         return self._path.with_stem(f"{self._path.stem}-{hashlib.sha256(reviews.encode()).hexdigest()[:16]}")
+
+    def shorten_waits(self, undo_seconds: float, lease_seconds: float, assignment_seconds: float) -> None:
+        """Let nothing wait longer than from now on: before a restart the clock may have been ahead."""
+        now = self._clock()
+        with transaction(self._connection) as connection:
+            for table, column, seconds in (
+                ("decisions", "publish_at", undo_seconds),
+                ("leases", "until", lease_seconds),
+                ("handovers", "until", assignment_seconds),
+            ):
+                query = f"UPDATE {table} SET {column} = min({column}, ?)"  # noqa: S608 - the names are above
+                connection.execute(query, (now + seconds,))
 
     def store(self, review: Review, session: str, undo_seconds: float) -> bool:
         """Store a decision and end the lease; False if there is one about this verdict already."""

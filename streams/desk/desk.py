@@ -115,7 +115,7 @@ class Desk:
         state: the verdicts without an outcome.
         decisions: what was decided here, and who looks at what.
         settings: section ``desk``, and the largest value that is published.
-        clock: seconds since 1970.
+        clock: of the times that are published and of time limits, in seconds since 1970.
 
     Attributes:
         caught_up: whether ``state`` had everything once; nothing is given out before.
@@ -145,6 +145,8 @@ class Desk:
         self._clock = clock
         self._codec = Codec()
         self._lock = threading.Lock()
+        own = settings.desk
+        decisions.shorten_waits(own.undo_seconds, own.lease_seconds, own.assignment_seconds)
         self._skipped: dict[str, set[str]] = {}
 
     @property

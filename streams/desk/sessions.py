@@ -5,13 +5,13 @@ import hashlib
 import hmac
 import os
 import secrets
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from schemas.records import person_key
 from streams.desk.desk import ReviewerSession
+from streams.desk.steady_clock import steady_time
 from streams.settings import DeskRole, DeskSettings, InvalidSettings
 
 COOKIE: Final = "truthgate_desk"
@@ -52,7 +52,7 @@ class Sessions:
         clock: seconds since 1970.
     """
 
-    def __init__(self, key: bytes, settings: DeskSettings, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, key: bytes, settings: DeskSettings, clock: Callable[[], float] = steady_time) -> None:
         tokens = {role: token.get_secret_value() for role, token in settings.tokens.items()}
         oidc = settings.oidc
         ways = (sorted(tokens.items()), settings.user_header, oidc.issuer, oidc.client_id, oidc.name_claim)
