@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,7 +25,7 @@ EXPIRED: Final = "expired"
 #: A rating alone.
 NONE: Final = "none"
 DATABASE_NAME: Final = "decisions.sqlite3"
-#: A reviewer is told for so long that another decision came first.
+#: A reviewer is told for so long that another decision came first, or that Kafka refused it.
 _TOLD_SECONDS: Final = 12 * 3_600
 _SCHEMA: Final = """
 CREATE TABLE decisions (
@@ -86,6 +85,13 @@ class DecisionStatus(StrEnum):
     ACKNOWLEDGED = "acknowledged"
     #: Another decision about its verdict came first, and counts.
     SUPERSEDED = "superseded"
+    #: Kafka does not take it, such as for its size: its answer waits again.
+    REFUSED = "refused"
+
+
+FAILED: Final = frozenset({DecisionStatus.SUPERSEDED, DecisionStatus.REFUSED})
+_DELETE_FAILED: Final = "DELETE FROM decisions WHERE status IN ('superseded', 'refused')"
+_DECIDED: Final = "SELECT verdict_id FROM decisions WHERE status != 'refused'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +177,10 @@ class DecisionStore:
         publish_at = self._clock() + undo_seconds
         with transaction(self._connection) as connection:
             for each in reviews:
+                connection.execute(
+                    "DELETE FROM decisions WHERE verdict_id = ? AND status = ?",
+                    (each.verdict_id, DecisionStatus.REFUSED),
+                )
                 row = (each.review_id, each.verdict_id, session, each.outcome, publish_at)
                 stored += connection.execute(
                     "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -216,22 +226,21 @@ class DecisionStore:
         change = (DecisionStatus.PUBLISHING, DecisionStatus.ACKNOWLEDGED)
         with transaction(self._connection) as connection:
             connection.execute("UPDATE decisions SET status = ? WHERE status = ?", change)
-            connection.execute("DELETE FROM decisions WHERE status = ?", (DecisionStatus.SUPERSEDED,))
+            connection.execute(_DELETE_FAILED)
 
-    def supersede(self, review_id: str) -> None:
-        """Keep a decision that another one came before, without its texts, for its reviewer to see."""
+    def set_failed(self, review_id: str, status: DecisionStatus) -> None:
+        """Keep a decision that is superseded or refused, without its texts, for its reviewer to see."""
         with transaction(self._connection) as connection:
             connection.execute(
-                "UPDATE decisions SET status = ?, review = '' WHERE review_id = ?",
-                (DecisionStatus.SUPERSEDED, review_id),
+                "UPDATE decisions SET status = ?, review = '' WHERE review_id = ?", (status, review_id)
             )
             connection.execute(
-                "DELETE FROM decisions WHERE status = ? AND publish_at < ?",
-                (DecisionStatus.SUPERSEDED, self._clock() - _TOLD_SECONDS),
+                f"{_DELETE_FAILED} AND publish_at < ?",
+                (self._clock() - _TOLD_SECONDS,),
             )
 
     def remove(self, review_id: str) -> None:
-        """Forget a decision: it was read back, or Kafka refuses it."""
+        """Forget a decision: it was read back."""
         self._connection.execute("DELETE FROM decisions WHERE review_id = ?", (review_id,))
 
     def all(self, session: str | None = None) -> list[StoredDecision]:
@@ -267,10 +276,9 @@ class DecisionStore:
         self._connection.execute("DELETE FROM leases WHERE session = ?", (session,))
 
     def leave(self, session: str) -> None:
-        """Forget what only this session needs: its lease, and which of its decisions were superseded."""
+        """Forget what only this session needs: its lease, and which of its decisions failed."""
         self.release(session)
-        change = (session, DecisionStatus.SUPERSEDED)
-        self._connection.execute("DELETE FROM decisions WHERE session = ? AND status = ?", change)
+        self._connection.execute(f"{_DELETE_FAILED} AND session = ?", (session,))
 
     def holder(self, verdict_id: str) -> str | None:
         """Return the session that has an answer, or None."""
@@ -288,15 +296,12 @@ class DecisionStore:
 
     def decided(self) -> set[str]:
         """Return the verdicts that were decided."""
-        return {verdict_id for (verdict_id,) in self._connection.execute("SELECT verdict_id FROM decisions")}
+        return {verdict_id for (verdict_id,) in self._connection.execute(_DECIDED)}
 
     def unavailable(self) -> set[str]:
         """Return the verdicts that are leased or decided."""
-        rows: sqlite3.Cursor = self._connection.execute(
-            "SELECT verdict_id FROM leases WHERE until > ? UNION SELECT verdict_id FROM decisions",
-            (self._clock(),),
-        )
-        return {verdict_id for (verdict_id,) in rows}
+        rows = self._connection.execute("SELECT verdict_id FROM leases WHERE until > ?", (self._clock(),))
+        return self.decided() | {verdict_id for (verdict_id,) in rows}
 
     def hand_over(self, verdict_id: str, handover: Handover, seconds: float) -> None:
         """Store that an answer was passed on, for so long to nobody else, and end its lease."""

@@ -19,6 +19,7 @@ from schemas import Codec, Review, Verdict
 from schemas.records import SENDING_OUTCOMES, person_key
 from streams.desk.decisions import (
     EXPIRED,
+    FAILED,
     NONE,
     SEND,
     SEND_EDITED,
@@ -349,7 +350,7 @@ class Desk:
     def counts(self) -> DeskCounts:
         """Count the answers, without those that were decided here."""
         with self._lock:
-            stored = self._decisions.all()
+            stored = [each for each in self._decisions.all() if each.status is not DecisionStatus.REFUSED]
             decided = [self._state.is_blocked(each.verdict_id) for each in stored]
             return DeskCounts(
                 self._state.count(blocked=False) - decided.count(False),
@@ -429,9 +430,9 @@ class Desk:
             self._decisions.acknowledge(review_id)
 
     def withdraw(self, review_id: str) -> None:
-        """Forget a decision that Kafka refuses: its answer waits again."""
+        """Let the answer of a decision that Kafka refuses wait again, and tell its reviewer."""
         with self._lock:
-            self._decisions.remove(review_id)
+            self._decisions.set_failed(review_id, DecisionStatus.REFUSED)
 
     def settle(self) -> None:
         """Forget the decisions whose verdict has an outcome now, be it theirs or an earlier one."""
@@ -450,7 +451,7 @@ class Desk:
 
     def _settle(self) -> None:
         for each in self._decisions.all():
-            if each.status is DecisionStatus.SUPERSEDED:
+            if each.status in FAILED:
                 continue
             if each.outcome == NONE:
                 if each.status is DecisionStatus.ACKNOWLEDGED and self._state.has_review(
@@ -464,7 +465,7 @@ class Desk:
             if each.outcome == EXPIRED or outcome[1] == each.review_id:
                 self._decisions.remove(each.review_id)
             else:
-                self._decisions.supersede(each.review_id)
+                self._decisions.set_failed(each.review_id, DecisionStatus.SUPERSEDED)
                 log.warning("review_superseded", review_id=each.review_id, verdict_id=each.verdict_id)
 
     def _refusal(self, verdict_id: str, session: ReviewerSession) -> DecisionRefusal | None:

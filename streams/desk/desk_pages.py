@@ -65,7 +65,9 @@ NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.NOT_YOURS: "You chose for this answer, or it is for somebody else.",
     DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
-    DecisionRefusal.TOO_LARGE: "This text is larger than Kafka accepts (encoding.max_value_bytes).",
+    DecisionRefusal.TOO_LARGE: (
+        "Text and comment together are larger than Kafka accepts (encoding.max_value_bytes). Shorten them."
+    ),
     DecisionRefusal.NOT_READY: "The desk is still reading its topics, or stands by.",
     _TOO_LATE: "It was too late to undo this decision.",
     _LEFT: "Somebody else decides about this answer, or its time limit has passed. Press n for the next one.",

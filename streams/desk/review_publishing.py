@@ -75,6 +75,7 @@ class ReviewPublishing:
         except BadAnswer as error:
             await asyncio.to_thread(self._desk.withdraw, review.review_id)
             log.warning("review_refused", review_id=review.review_id, error_type=error.error_class)
+            self._desk.changes.notify()
             return False
         except InfrastructureFailure as failure:
             if not self._failed:
