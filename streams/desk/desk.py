@@ -347,14 +347,19 @@ class Desk:
         with self._lock:
             return self._refusal(verdict_id, session) is None and self._state.is_held(verdict_id)
 
-    def counts(self) -> DeskCounts:
-        """Count the answers, without those that were decided here."""
+    def counts(self, tenant: str = "") -> DeskCounts:
+        """Count the answers, or those of a tenant, without those that were decided here."""
         with self._lock:
-            stored = [each for each in self._decisions.all() if each.status is not DecisionStatus.REFUSED]
+            stored = [
+                each
+                for each in self._decisions.all()
+                if each.status is not DecisionStatus.REFUSED
+                and (not tenant or self._state.tenant(each.verdict_id) == tenant)
+            ]
             decided = [self._state.is_blocked(each.verdict_id) for each in stored]
             return DeskCounts(
-                self._state.count(blocked=False) - decided.count(False),
-                self._state.count(blocked=True) - decided.count(True),
+                self._state.count(tenant, blocked=False) - decided.count(False),
+                self._state.count(tenant, blocked=True) - decided.count(True),
                 sum(each.status in {DecisionStatus.UNDOABLE, DecisionStatus.PUBLISHING} for each in stored),
             )
 
@@ -364,9 +369,9 @@ class Desk:
             decided = self._decisions.decided()
             return [each for each in self._state.blocked(wanted, most) if each.verdict_id not in decided]
 
-    def choices(self) -> dict[str, Counter[str]]:
-        """Count the answers without an outcome by each value that a filter can choose."""
-        return self._state.choices()
+    def choices(self, tenant: str = "") -> dict[str, Counter[str]]:
+        """Count the answers without an outcome, or those of a tenant, by each value of a filter."""
+        return self._state.choices(tenant)
 
     def deadline(self, verdict: Verdict) -> datetime | None:
         """Return when an answer expires; None for one that nobody waits for."""

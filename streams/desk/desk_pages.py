@@ -164,7 +164,7 @@ class DeskPages:
         return await self.session_page(request, "blocked.html", verdicts=verdicts, notice=None)
 
     async def _show_filter(self, request: web.Request) -> web.StreamResponse:
-        choices = await asyncio.to_thread(self._desk.choices)
+        choices = await asyncio.to_thread(self._desk.choices, request[SESSION].tenant)
         if request[SESSION].tenant:
             del choices["tenant"]
         return await self.session_page(request, "filter.html", choices=choices, orders=ORDERS, notice=None)
@@ -280,7 +280,7 @@ class DeskPages:
         """Return what every page of a session shows."""
         session, wanted = request[SESSION], self._wanted(request)
         counts, decisions = await asyncio.to_thread(
-            lambda: (self._desk.counts(), self._desk.decisions_of(session))
+            lambda: (self._desk.counts(session.tenant), self._desk.decisions_of(session))
         )
         return {
             "session": session,

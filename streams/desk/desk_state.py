@@ -355,10 +355,17 @@ class DeskState:
         rows = self._reader.execute(query, (*values, most))
         return [self._codec.decode(value, Verdict) for (value,) in rows]
 
-    def choices(self) -> dict[str, Counter[str]]:
-        """Count the answers without an outcome or a rating by each value that a filter can choose."""
+    def choices(self, tenant: str) -> dict[str, Counter[str]]:
+        """Count the answers without an outcome or a rating by each value that a filter can choose.
+
+        With a ``tenant``, only its own.
+        """
         found: dict[str, Counter[str]] = {each: Counter() for each in FILTERS}
-        rows = self._reader.execute("SELECT message_type, language, tenant, reasons FROM held WHERE list < 2")
+        rows = self._reader.execute(
+            "SELECT message_type, language, tenant, reasons FROM held "
+            "WHERE list < 2 AND (?1 = '' OR tenant = ?1)",
+            (tenant,),
+        )
         for (*values, reasons), count in Counter(rows).items():
             for counter, value in zip(found.values(), values, strict=False):
                 counter[value] += count
@@ -366,10 +373,10 @@ class DeskState:
                 found["reason"][reason] += count
         return found
 
-    def count(self, *, blocked: bool) -> int:
-        """Return how many verdicts have no final outcome, and no rating if they are blocked."""
-        query = "SELECT count(*) FROM held WHERE list = ?"
-        return int(self._reader.execute(query, (int(blocked),)).fetchone()[0])
+    def count(self, tenant: str = "", *, blocked: bool) -> int:
+        """Return how many verdicts, or those of a tenant, have no final outcome; no rating if blocked."""
+        query = "SELECT count(*) FROM held WHERE list = ?1 AND (?2 = '' OR tenant = ?2)"
+        return int(self._reader.execute(query, (int(blocked), tenant)).fetchone()[0])
 
     def due_answers(self, most: int) -> list[KnownAnswer]:
         """Return known answers that the topic does not have so."""

@@ -27,7 +27,7 @@ CREATE TABLE held (
 ) STRICT;
 CREATE INDEX held_by_age ON held (list, message_type, since, verdict_id, language, tenant, reasons);
 CREATE INDEX held_by_risk ON held (list, risk, since, verdict_id, message_type, language, tenant, reasons);
-CREATE INDEX held_by_list ON held (list);
+CREATE INDEX held_by_list ON held (list, tenant);
 CREATE TABLE proposals (
     verdict_id TEXT NOT NULL,
     review_id TEXT NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE outcomes (
 ) STRICT;
 """
 TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
-FORMAT: Final = desk_format(7, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
+FORMAT: Final = desk_format(8, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """

@@ -249,8 +249,8 @@ def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_pat
         assert state.next_held(wanted, ()) == expected
     assert [each.verdict_id for each in state.blocked(HeldFilter(tenant="a"), 9)] == ["v-3"]
     assert state.blocked(HeldFilter(tenant="b"), 9) == []
-    assert state.choices()["reason"] == {"low_score": 2, "doubt": 2}
-    assert state.choices()["tenant"] == {"a": 2, "": 1}
+    assert state.choices("")["reason"] == {"low_score": 2, "doubt": 2}
+    assert state.choices("")["tenant"] == {"a": 2, "": 1}
     state.close()
     # What was read with another key has other tenants.
     state = opened(tmp_path)

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from streams.desk.desk import ReviewerSession
+from streams.desk.desk_state import DeskRecord
 from streams.desk.sessions import Sessions
 from streams.settings import DeskRole, DeskSettings
 from tests.support.desk import held
@@ -64,6 +65,31 @@ async def test_an_answer_of_another_tenant_is_not_there(served: ServedDesk, role
                 lines = news.aiter_lines()
                 assert any(["Somebody else decides" in line async for line in lines_until(lines)])
         assert served.desk.counts().unpublished == 0
+
+
+async def test_every_number_that_somebody_sees_is_of_his_own_tenant(served: ServedDesk) -> None:
+    more = [held(n, metadata={"shop": "south"}, language="fy", reasons=("known_untrue",)) for n in (5, 6)]
+    served.state.apply([DeskRecord(0, n, each) for n, each in enumerate(more, start=10)], {})
+
+    def numbers(page: str) -> list[str]:
+        return re.findall(r'<span id="(?:waiting|blocked)">(\d+)</span>', page)
+
+    async with of(served, "north") as kim, of(served, "south", name="Alex") as alex:
+        for browser, seen in ((kim, ["1", "1"]), (alex, ["3", "0"])):
+            assert numbers((await browser.get("/")).text) == seen
+            assert numbers((await browser.get("/filter")).text) == seen
+            async with browser.stream("GET", "/news?answer=v-1") as news:
+                told = "".join([line async for line in lines_until(news.aiter_lines())])
+                assert numbers(told) == seen
+        assert "fy" not in re.findall(r'<option value="(.*?)"', (await kim.get("/filter")).text)
+        assert "known_untrue (" not in (page := (await kim.get("/filter")).text), page
+        assert "fy" in re.findall(r'<option value="(.*?)"', (await alex.get("/filter")).text)
+        form = {**await own_form(alex), "verdict_id": "v-2", "action": "send"}
+        await alex.get("/?answer=v-2")
+        assert (await alex.post("/decide", data=form)).headers["location"] == "/"
+        assert numbers((await alex.get("/filter")).text) == ["2", "0"]
+        assert numbers((await kim.get("/filter")).text) == ["1", "1"]
+    assert served.desk.counts().waiting == 4
 
 
 async def lines_until(lines: AsyncIterator[str]) -> AsyncIterator[str]:
