@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 
 from schemas import Codec, DecodeError, KnownAnswer, RegistryUnreachable, Review, Verdict
 from schemas.catalogue import VERDICT_OUTCOME
+from scoring.values.exchange import Decision
 from streams.desk.desk import Desk
 from streams.desk.desk_state import DeskRecord, DeskState
 from streams.kafka.kafka_clients import ServiceUnreachable
@@ -25,6 +26,8 @@ _FIRST_RETRY_SECONDS: Final = 0.5
 _MAX_RETRY_SECONDS: Final = 5.0
 #: The delay until added partitions or a replaced topic are detected.
 _CHECK_SECONDS: Final = 60.0
+#: Looking for what nothing needs any more takes a second or two for a million reviews.
+_PRUNE_SECONDS: Final = 3_600.0
 #: Each batch is one transaction; in a thread, it blocks nobody.
 _MAX_RECORDS: Final = 2_000
 
@@ -53,6 +56,8 @@ class DeskFollower:
         self._desk = desk
         topics = Topics(kafka.topic_prefix)
         self._topics = desk_topics(topics, state)
+        self._decisions = {topics.verdict_topic(each): each for each in Decision}
+        self._next_prune = time.monotonic()
         self._sent, self._reviews = topics.auto_send, topics.reviews
         self._kinds: dict[str, type[KnownAnswer | Review | Verdict]] = {
             topics.reviews: Review,
@@ -91,13 +96,23 @@ class DeskFollower:
                         log.info("desk_caught_up")
                         self._desk.changes.notify()
                     if time.monotonic() >= next_check:
-                        await asyncio.to_thread(self._state.prune, round(1000 * time.time()))
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
+                        await self._prune(now)
                         if (
                             not now.is_same(seen.identities)
                             or now.end_offsets.keys() != seen.end_offsets.keys()
                         ):
                             return
+
+    async def _prune(self, seen: TopicSnapshot) -> None:
+        if self._desk.caught_up and time.monotonic() >= self._next_prune:
+            self._next_prune = time.monotonic() + _PRUNE_SECONDS
+            begins: dict[tuple[str, int], int] = {
+                (self._decisions[at.topic], at.partition): offset
+                for at, offset in seen.beginning_offsets.items()
+                if at.topic in self._decisions
+            }
+            await asyncio.to_thread(self._state.prune, round(1000 * time.time()), begins)
 
     async def _resume(self, reader: TopicReader, seen: TopicSnapshot) -> None:
         reason = self._state.rebuild_reason(seen)

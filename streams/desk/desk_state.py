@@ -3,7 +3,7 @@
 import hashlib
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +20,8 @@ from streams.desk.desk_tables import (
     DECIDE,
     END_AUDIT,
     FACTS,
+    FORGET,
+    FORGET_VERDICT,
     FORMAT,
     HOLD,
     NEXT_AUDIT,
@@ -162,7 +164,7 @@ class DeskState:
         rated = (review.person, review.rating, review.label, to_epoch_ms(review.reviewed_at))
         writer.execute(REVIEW, (verdict_id, review.review_id, *place, int(not is_rating), *rated))
         if review.is_final:
-            writer.execute(DECIDE, (verdict_id, *place, review.outcome, review.review_id))
+            writer.execute(DECIDE, (verdict_id, *place, review.outcome, review.review_id, rated[-1]))
             writer.execute("DELETE FROM held WHERE verdict_id = ?", (verdict_id,))
             writer.execute("DELETE FROM proposals WHERE verdict_id = ?", (verdict_id,))
         elif review.is_proposal:
@@ -223,18 +225,21 @@ class DeskState:
         oldest = self._oldest_by_type()
         return max(((now - since) / self._limit(each) for each, since in oldest), default=0.0)
 
-    def prune(self, now: int) -> None:
-        """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what no figure needs."""
+    def prune(self, now: int, begins: Mapping[tuple[str, int], int]) -> None:
+        """Forget at ``now`` (ms since 1970) sent verdicts that nobody rated, and what nothing needs any more.
+
+        All topics must have been read. ``begins`` has the first offset that Kafka has of each decision and
+        partition: what is said of a verdict is kept as long as Kafka has it, and the days of the figures.
+        """
         with transaction(self._writer) as writer:
             unrated = (_SENT, now - round(1000 * self._settings.blocked_time_limit_seconds))
             writer.execute("DELETE FROM held WHERE list = ? AND since <= ?", unrated)
-            old = (now - FIGURES_DAYS * 86_400_000,)
-            writer.execute("DELETE FROM verdicts WHERE scored_at <= ?", old)
-            writer.execute(
-                "DELETE FROM reviews WHERE reviewed_at <= ? "
-                "AND NOT EXISTS (SELECT 1 FROM held WHERE verdict_id = reviews.verdict_id)",
-                old,
-            )
+            old = now - FIGURES_DAYS * 86_400_000
+            for (decision, partition), begin in begins.items():
+                writer.execute(FORGET_VERDICT, (_LISTS[decision], partition, begin, old))
+            for each in FORGET:
+                writer.execute(each, (old,))
+            writer.execute(judgements.FORGET_KEYS)
 
     def _propose(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
         choice = hashlib.sha256(f"{review.proposal} {review.text or ''}".encode("utf-8", "surrogatepass"))

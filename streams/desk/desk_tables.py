@@ -50,6 +50,7 @@ CREATE TABLE verdicts (  -- what the figures need when the text is gone
     judged TEXT NOT NULL
 ) STRICT;
 CREATE INDEX verdicts_by_time ON verdicts (scored_at);
+CREATE INDEX verdicts_by_place ON verdicts (list, partition, "offset");
 CREATE TABLE reviews (  -- the first of its id on its partition
     verdict_id TEXT NOT NULL,
     review_id TEXT NOT NULL,
@@ -68,11 +69,12 @@ CREATE TABLE outcomes (
     partition INTEGER NOT NULL,
     "offset" INTEGER NOT NULL,
     outcome TEXT NOT NULL,
-    review_id TEXT NOT NULL
+    review_id TEXT NOT NULL,
+    reviewed_at INTEGER NOT NULL
 ) STRICT;
 """
 TABLES: Final = ("held", "verdicts", "reviews", "proposals", "outcomes")
-FORMAT: Final = desk_format(8, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
+FORMAT: Final = desk_format(9, SCHEMA + judgements.SCHEMA + topic_positions.SCHEMA)
 # A repeat of a verdict has the same id. Which record is kept does not depend on the order in which topics
 # and partitions are read: one on verdicts.review, then the first of its partition.
 HOLD: Final = """
@@ -123,11 +125,32 @@ AND NOT EXISTS (SELECT 1 FROM reviews WHERE verdict_id = held.verdict_id AND rev
 ORDER BY verdict_id LIMIT ?
 """  # noqa: S608 - the condition is that of a filter
 DECIDE: Final = """
-INSERT INTO outcomes VALUES (?, ?, ?, ?, ?)
+INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (verdict_id) DO UPDATE SET partition = excluded.partition, "offset" = excluded."offset",
-    outcome = excluded.outcome, review_id = excluded.review_id
+    outcome = excluded.outcome, review_id = excluded.review_id, reviewed_at = excluded.reviewed_at
 WHERE (excluded.partition, excluded."offset") < (partition, "offset")
 """
+#: A verdict whose record Kafka has deleted; a list and a partition are places in one topic.
+FORGET_VERDICT: Final = """
+DELETE FROM verdicts WHERE list = ? AND partition = ? AND "offset" < ? AND scored_at <= ?
+"""
+#: What was said of verdicts that are forgotten, or were never there. Reading all topics again ends with the
+#: same: their verdicts are not among what Kafka has.
+FORGET: Final = (
+    """
+DELETE FROM reviews WHERE reviewed_at <= ?
+AND NOT EXISTS (SELECT 1 FROM held WHERE verdict_id = reviews.verdict_id)
+""",
+    """
+DELETE FROM proposals WHERE NOT EXISTS (SELECT 1 FROM held WHERE verdict_id = proposals.verdict_id)
+AND NOT EXISTS (SELECT 1 FROM reviews WHERE verdict_id = proposals.verdict_id AND reviewed_at > ?)
+""",
+    """
+DELETE FROM outcomes WHERE reviewed_at <= ?
+AND NOT EXISTS (SELECT 1 FROM verdicts WHERE verdict_id = outcomes.verdict_id)
+""",
+    judgements.FORGET_JUDGEMENTS,
+)
 
 
 RATINGS: Final = """

@@ -62,6 +62,16 @@ SELECT key, state, verdict_id, reviewers, at FROM known_answers
 WHERE key = ? OR key IN (SELECT key FROM answer_keys WHERE verdict_id = ?) ORDER BY at DESC LIMIT ?
 """
 _ENDED: Final = "SELECT verdict_id, reviewers, at FROM known_answers WHERE key = ? AND state = 'ended'"
+#: A key that is not due has on the topic what its judgements say: without them it has the same.
+FORGET_JUDGEMENTS: Final = """
+DELETE FROM judgements WHERE at <= ?
+AND NOT EXISTS (SELECT 1 FROM verdicts WHERE verdict_id = judgements.verdict_id)
+AND NOT EXISTS (SELECT 1 FROM answer_keys JOIN due_keys USING (key) WHERE verdict_id = judgements.verdict_id)
+"""
+FORGET_KEYS: Final = """
+DELETE FROM answer_keys WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE verdict_id = answer_keys.verdict_id)
+AND key NOT IN (SELECT key FROM due_keys)
+"""
 _MAX_REVIEWS: Final = 20
 
 

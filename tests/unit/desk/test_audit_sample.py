@@ -84,7 +84,7 @@ def test_a_sent_answer_that_nobody_rates_leaves_without_an_outcome(sampled: Samp
     sampled.clock.now += WEEK
     assert sampled.publish() == []
     assert current(sampled, KIM) is None
-    sampled.state.prune(round(1000 * sampled.clock.now))
+    sampled.state.prune(round(1000 * sampled.clock.now), {})
     assert sampled.state.held(f"v-{sampled.once[0]}") is None
 
 
@@ -131,5 +131,5 @@ def test_what_people_said_is_kept_without_texts_and_forgotten_in_time(sampled: S
     assert sampled.state.waiting_by_age(now, (60, 3_600)) == {"binary": [0, 1, 0]}
     assert sampled.state.time_used(now) == pytest.approx(309 / 3_600)
     assert sampled.state.reviewed(now) == []
-    sampled.state.prune(now + 31 * 86_400_000)
+    sampled.state.prune(now + 31 * 86_400_000, {("review", 0): 999, ("auto_send", 0): 999})
     assert sampled.state.reviewed(0) == []
