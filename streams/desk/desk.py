@@ -1,35 +1,41 @@
 """The desk: gives each reviewer an answer of his own, and takes decisions about it."""
 
 import asyncio
-import hashlib
 import threading
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from schemas import Codec, Review, Verdict
-from schemas.records import SENDING_OUTCOMES, person_key
+from schemas.records import person_key
 from streams.desk.decisions import (
     EXPIRED,
     FAILED,
     NONE,
-    SEND,
-    SEND_EDITED,
     DecisionStatus,
     DecisionStore,
     Handover,
     StoredDecision,
 )
 from streams.desk.desk_state import ANY_HELD, DeskState, HeldFilter
-from streams.desk.wrong_words import find_wrong_words
+from streams.desk.reviewer_choice import (
+    Choice,
+    DecisionRefusal,
+    answer_digest,
+    chosen,
+    expired_review,
+    is_decisive,
+    is_empty,
+    make_review,
+    proposal_of,
+)
+from streams.desk.sessions import ReviewerSession
 from streams.settings import DeskRole, Settings
 
 log = structlog.get_logger(__name__)
@@ -37,55 +43,6 @@ log = structlog.get_logger(__name__)
 _MAX_SKIPPED: Final = 1_000
 #: So many expired answers at most are on their way to Kafka.
 _MAX_EXPIRING: Final = 1_000
-_EXPIRED_IDS: Final = uuid.UUID("0f6a3f0e-5c39-5b0e-8b7c-6c1f6a2d9b11")
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewerSession:
-    """One browser of a reviewer: ``id`` is secret enough not to be guessed.
-
-    With a ``tenant`` it has nothing to do with the answers of others.
-    """
-
-    id: str
-    reviewer: str
-    role: DeskRole = DeskRole.REVIEWER
-    tenant: str = ""
-
-    @property
-    def person(self) -> str:
-        """Who it is of, whatever way the name is written in."""
-        return person_key(self.reviewer)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a reviewer chose: ``outcome`` is send, send_edited with a ``text``, reject, or none.
-
-    ``wrong`` names wrong words of the answer, as ``find_wrong_words`` reads them.
-    """
-
-    outcome: str
-    text: str | None = None
-    rating: int | None = None
-    label: str | None = None
-    wrong: str = ""
-    comment: str | None = None
-    #: The digest of the answer that was on the screen; empty: it is not compared.
-    seen: str = ""
-
-
-class DecisionRefusal(StrEnum):
-    """Why a decision is not taken; a code of the pages."""
-
-    GONE = "gone"
-    CHANGED = "changed"
-    TAKEN = "taken"
-    NOT_YOURS = "not_yours"
-    NO_REASON = "no_reason"
-    EMPTY = "empty"
-    TOO_LARGE = "too_large"
-    NOT_READY = "not_ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +186,12 @@ class Desk:
                 return DecisionRefusal.CHANGED
             is_audited = self.is_audited(verdict)
             weight = self._state.sample.weight if is_audited else 1.0
-            review = _review(verdict, session, choice, self._clock(), weight)
+            review = make_review(verdict, session, choice, self._clock(), weight)
             if refusal := self._unfit(review, verdict, is_audited=is_audited):
                 return refusal
-            if not self._is_decisive(review, verdict.message_type):
-                review = _proposal(review)
+            required = self._required.get(verdict.message_type, 1)
+            if required > 1 and not is_decisive(review, self._state.proposals(verdict_id), required):
+                review = proposal_of(review)
             if not self._decisions.store(review, session.id, self._settings.undo_seconds):
                 return DecisionRefusal.GONE
         log.info(
@@ -248,7 +206,7 @@ class Desk:
     def _unfit(self, review: Review, verdict: Verdict, *, is_audited: bool) -> DecisionRefusal | None:
         if verdict.decision == "auto_send" and review.outcome != NONE:
             return DecisionRefusal.GONE
-        if _is_empty(review, needs_rating=is_audited):
+        if is_empty(review, needs_rating=is_audited):
             return DecisionRefusal.EMPTY
         return DecisionRefusal.TOO_LARGE if len(self._codec.encode(review)) > self._max_bytes else None
 
@@ -256,26 +214,12 @@ class Desk:
         """Return whether a verdict that was sent or blocked without a person is in the audit sample."""
         return verdict.decision != "review" and self._state.sample.raters(verdict.verdict_id) > 0
 
-    def _is_decisive(self, review: Review, message_type: str) -> bool:
-        """Return whether a choice is the last one that its answer needs: of enough people, or of a lead.
-
-        Where people differ nobody but a lead gets the answer.
-        """
-        required = self._required.get(message_type, 1)
-        if review.outcome == NONE or required == 1:
-            return True
-        proposals = self._state.proposals(review.verdict_id)
-        if len(_choices(proposals)) > 1:
-            return True
-        together = [*proposals, _proposal(review)]
-        return len(_choices(together)) == 1 and len({each.person for each in together}) >= required
-
     def disagreement(self, verdict_id: str, session: ReviewerSession) -> list[Review]:
         """Return what reviewers chose, if they differ and the session is of a lead, who decides then."""
         if session.role is not DeskRole.LEAD:
             return []
         found = self._state.proposals(verdict_id)
-        return found if len(_choices(found)) > 1 else []
+        return found if len(chosen(found)) > 1 else []
 
     def undo(self, review_id: str, session: ReviewerSession) -> str | None:
         """Undo a decision and give its answer back to the session; returns its verdict, or None: too late."""
@@ -427,7 +371,7 @@ class Desk:
         ):
             verdicts = (self._state.held(each) for each in overdue if each not in decided)
             found = list(islice(filter(None, verdicts), _MAX_EXPIRING))
-            self._decisions.store_all((_expired(each, self._clock()) for each in found), "", 0)
+            self._decisions.store_all((expired_review(each, self._clock()) for each in found), "", 0)
 
     def acknowledge(self, review_id: str) -> None:
         """Note that Kafka has a decision."""
@@ -500,66 +444,3 @@ class Desk:
 
     def _lease(self, verdict_id: str, session: ReviewerSession) -> bool:
         return self._decisions.lease(verdict_id, session.id, self._settings.lease_seconds)
-
-
-def answer_digest(verdict: Verdict) -> str:
-    """Return what tells whether an answer is still the one that was looked at."""
-    return hashlib.sha256(verdict.answer.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _review(verdict: Verdict, session: ReviewerSession, choice: Choice, now: float, weight: float) -> Review:
-    outcome, text = choice.outcome, None
-    if outcome == SEND_EDITED:
-        # Browsers write every line end in one way.
-        same = choice.text == verdict.answer.replace("\r\n", "\n").replace("\r", "\n")
-        outcome, text = (SEND, None) if same else (SEND_EDITED, choice.text)
-    wrong, rest = find_wrong_words(verdict.answer, choice.wrong)
-    return Review(
-        review_id=str(uuid.uuid4()),
-        **_of(verdict),
-        outcome=outcome,
-        text=verdict.answer if outcome == SEND else text,
-        rating=choice.rating,
-        label=choice.label,
-        wrong_spans=wrong,
-        comment="\n".join(filter(None, (choice.comment, rest))) or None,
-        reviewer=session.reviewer,
-        reviewed_at=datetime.fromtimestamp(now, UTC),
-        source="desk",
-        sampling_weight=weight,
-    )
-
-
-def _proposal(review: Review) -> Review:
-    """Return what one of several reviewers chose: a rating without an outcome yet."""
-    text = review.text if review.outcome == SEND_EDITED else None
-    return replace(review, outcome=NONE, proposal=review.outcome, text=text)
-
-
-def _choices(proposals: Iterable[Review]) -> set[tuple[str | None, str | None]]:
-    return {(each.proposal, each.text) for each in proposals}
-
-
-def _expired(verdict: Verdict, now: float) -> Review:
-    """Return what is published if nobody decides; a repeat, of another desk too, has the same id."""
-    return Review(
-        review_id=str(uuid.uuid5(_EXPIRED_IDS, verdict.verdict_id)),
-        **_of(verdict),
-        outcome=EXPIRED,
-        reviewer="truthgate",
-        reviewed_at=datetime.fromtimestamp(now, UTC),
-        source="desk",
-    )
-
-
-def _of(verdict: Verdict) -> dict[str, Any]:
-    return {
-        name: getattr(verdict, name) for name in ("verdict_id", "answer_id", "conversation_id", "produced_at")
-    }
-
-
-def _is_empty(review: Review, *, needs_rating: bool) -> bool:
-    if review.outcome == NONE:
-        is_rated = bool(review.rating or review.label)
-        return not (is_rated or (not needs_rating and (review.wrong_spans or review.comment)))
-    return review.outcome in SENDING_OUTCOMES and not (review.text or "").strip()

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from streams.desk.access import OF_ALL_TENANTS, ROUTES, claim_values, role_from, route_of
-from streams.desk.desk import Desk, ReviewerSession
+from streams.desk.desk import Desk
 from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
 from streams.desk.page_templates import (
     LANGUAGE,
@@ -19,7 +19,7 @@ from streams.desk.page_templates import (
     choose_language,
 )
 from streams.desk.rate_limit import RateLimit
-from streams.desk.sessions import COOKIE, SESSION_SECONDS, Sessions, is_same, reviewer_name
+from streams.desk.sessions import COOKIE, SESSION_SECONDS, ReviewerSession, Sessions, is_same, reviewer_name
 from streams.settings import DeskRole, DeskSettings
 from streams.settings.worker_settings import is_loopback
 

@@ -15,11 +15,12 @@ from schemas import Review, Verdict
 from streams.desk.access import may_decide
 from streams.desk.answer_view import view_answer
 from streams.desk.decisions import NONE, REJECT, SEND, SEND_EDITED, Handover
-from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
+from streams.desk.desk import Desk
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import FILTERS, HeldFilter
 from streams.desk.page_templates import PageTemplates
-from streams.desk.sessions import reviewer_name
+from streams.desk.reviewer_choice import Choice, DecisionRefusal, answer_digest
+from streams.desk.sessions import ReviewerSession, reviewer_name
 from streams.desk.wrong_words import KINDS
 from streams.settings import DeskOrder, DeskRole
 

@@ -6,11 +6,11 @@ import hmac
 import os
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from schemas.records import person_key
-from streams.desk.desk import ReviewerSession
 from streams.desk.steady_clock import steady_time
 from streams.settings import DeskRole, DeskSettings, InvalidSettings
 
@@ -18,6 +18,24 @@ COOKIE: Final = "truthgate_desk"
 SESSION_SECONDS: Final = 12 * 3_600
 MAX_NAME_LENGTH: Final = 256
 _KEY_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerSession:
+    """One browser of a reviewer: ``id`` is secret enough not to be guessed.
+
+    With a ``tenant`` it has nothing to do with the answers of others.
+    """
+
+    id: str
+    reviewer: str
+    role: DeskRole = DeskRole.REVIEWER
+    tenant: str = ""
+
+    @property
+    def person(self) -> str:
+        """Who it is of, whatever way the name is written in."""
+        return person_key(self.reviewer)
 
 
 def stored_key(folder: Path, name: str) -> bytes:

@@ -7,8 +7,7 @@ import pytest
 
 from schemas import VerdictClaim, VerdictEvidence, VerdictFeature, VerdictPassage, VerdictSpan
 from streams.desk.answer_view import show_invisible, view_answer, web_address
-from streams.desk.desk import ReviewerSession
-from streams.desk.sessions import SESSION_SECONDS, Sessions, reviewer_name
+from streams.desk.sessions import SESSION_SECONDS, ReviewerSession, Sessions, reviewer_name
 from streams.settings import DeskRole, DeskSettings
 from tests.support.clock import Clock
 from tests.support.pages import with_claims

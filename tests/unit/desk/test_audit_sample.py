@@ -7,8 +7,9 @@ import pytest
 
 from schemas import Review
 from streams.desk.decisions import NONE, REJECT, SEND
-from streams.desk.desk import Choice, DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import DeskRecord
+from streams.desk.reviewer_choice import Choice, DecisionRefusal
+from streams.desk.sessions import ReviewerSession
 from streams.reviews.audit_sample import AuditSample
 from tests.unit.desk.test_desk import Desks, current
 

@@ -11,8 +11,10 @@ from structlog.testing import capture_logs
 
 from schemas import Verdict
 from streams.desk.decisions import DecisionStatus, DecisionStore
-from streams.desk.desk import Choice, DecisionRefusal, Desk, ReviewerSession, answer_digest
+from streams.desk.desk import Desk
 from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
+from streams.desk.reviewer_choice import Choice, DecisionRefusal, answer_digest
+from streams.desk.sessions import ReviewerSession
 from streams.reviews.audit_sample import AuditSample
 from streams.settings import Settings
 from tests.support.clock import Clock

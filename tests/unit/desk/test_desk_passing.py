@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.desk.decisions import DATABASE_NAME, Handover
-from streams.desk.desk import DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import DeskRecord
+from streams.desk.reviewer_choice import DecisionRefusal
+from streams.desk.sessions import ReviewerSession
 from streams.settings import DeskRole
 from tests.support.desk import held
 from tests.support.reviews import a_review

@@ -8,8 +8,7 @@ import httpx2
 import pytest
 
 from streams.desk.access import ROUTES, claim_values, role_from
-from streams.desk.desk import ReviewerSession
-from streams.desk.sessions import COOKIE, Sessions
+from streams.desk.sessions import COOKIE, ReviewerSession, Sessions
 from streams.settings import DeskRole, DeskSettings
 from tests.support.desk import held
 from tests.support.served_desk import KEY, ServedDesk, serving_desk

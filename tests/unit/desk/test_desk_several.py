@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Review
-from streams.desk.desk import Choice, DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import ANY_HELD, DeskRecord
+from streams.desk.reviewer_choice import Choice, DecisionRefusal
+from streams.desk.sessions import ReviewerSession
 from streams.settings import DeskRole
 from tests.support.desk import held
 from tests.support.reviews import a_review

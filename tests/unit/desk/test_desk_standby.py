@@ -8,8 +8,8 @@ from aiokafka.coordinator.protocol import ConsumerProtocol
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.desk.desk import DecisionRefusal
 from streams.desk.desk_election import KeepActive
+from streams.desk.reviewer_choice import DecisionRefusal
 from tests.unit.desk.test_desk import ALEX, KIM, SEND, Desks, current
 
 TOPICS = ["reviews"]

@@ -7,9 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from streams.desk.desk import ReviewerSession
 from streams.desk.desk_state import DeskRecord
-from streams.desk.sessions import Sessions
+from streams.desk.sessions import ReviewerSession, Sessions
 from streams.settings import DeskRole, DeskSettings
 from tests.support.desk import held
 from tests.support.oidc_issuer import CLIENT, SECRET, oidc_issuer

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from schemas.records import person_key
 from streams.desk.decisions import Handover
-from streams.desk.desk import DecisionRefusal, ReviewerSession
 from streams.desk.desk_state import ANY_HELD, DeskRecord, DeskState
 from streams.desk.lead_figures import lead_figures
+from streams.desk.reviewer_choice import DecisionRefusal
+from streams.desk.sessions import ReviewerSession
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.rating_records import persons_review
 from streams.settings import DeskSettings

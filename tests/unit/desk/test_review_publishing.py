@@ -7,8 +7,8 @@ from pathlib import Path
 from schemas import Codec, Review
 from streams.delivery.publisher import RecordLocation
 from streams.desk.decisions import DecisionStatus
-from streams.desk.desk import Choice
 from streams.desk.review_publishing import ReviewPublishing
+from streams.desk.reviewer_choice import Choice
 from streams.kafka.kafka_records import Headers
 from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
 from streams.settings import DeskRole
