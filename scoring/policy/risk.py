@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log2
 from typing import Final, Protocol
 
@@ -146,9 +147,15 @@ def no_check_objects(answer: MeasuredAnswer) -> bool:
     return answer.score is not None and not answer.degraded and not objects
 
 
-def _triggered(answer: MeasuredAnswer) -> list[Rule]:
+def _triggered(answer: MeasuredAnswer) -> Sequence[Rule]:
     kinds = {evidence.kind for feature in answer.features for evidence in feature.evidence}
-    return rules_for_kinds(kinds, rules_of_profile(answer.profile)) if kinds else []
+    return _rules(frozenset(kinds), answer.profile)
+
+
+@lru_cache(maxsize=1_024)
+def _rules(kinds: frozenset[str], profile: str) -> Sequence[Rule]:
+    # Few combinations, of many answers.
+    return tuple(rules_for_kinds(kinds, rules_of_profile(profile))) if kinds else ()
 
 
 def _below_middle(score: float | None) -> float:

@@ -92,9 +92,7 @@ class DeskFollower:
                 async for records in batches:
                     await self._apply(records, reader)
                     if seen.is_reached_by(reader.positions) and not self._desk.caught_up:
-                        self._desk.caught_up = True
-                        log.info("desk_caught_up")
-                        self._desk.changes.notify()
+                        await self._catch_up()
                     if time.monotonic() >= next_check:
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
                         await self._prune(now)
@@ -103,6 +101,12 @@ class DeskFollower:
                             or now.end_offsets.keys() != seen.end_offsets.keys()
                         ):
                             return
+
+    async def _catch_up(self) -> None:
+        await asyncio.to_thread(self._state.build_indexes)
+        self._desk.caught_up = True
+        log.info("desk_caught_up")
+        self._desk.changes.notify()
 
     async def _prune(self, seen: TopicSnapshot) -> None:
         if self._desk.caught_up and time.monotonic() >= self._next_prune:

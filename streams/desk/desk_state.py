@@ -24,6 +24,7 @@ from streams.desk.desk_tables import (
     FORGET_VERDICT,
     FORMAT,
     HOLD,
+    INDEXES,
     NEXT_AUDIT,
     NOTE,
     PROPOSE,
@@ -140,8 +141,16 @@ class DeskState:
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
         with transaction(self._writer) as writer:
+            for name in INDEXES:
+                writer.execute(f"DROP INDEX IF EXISTS {name}")
             tables = (*TABLES, *judgements.TABLES)
             topic_positions.reset(writer, tables, identities, self._reader_id)
+
+    def build_indexes(self) -> None:
+        """Build the indexes of a desk that has read its topics, if they are not there; the content stays."""
+        with transaction(self._writer) as writer:
+            for name, columns in INDEXES.items():
+                writer.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {columns}")
 
     def next_offsets(self) -> dict[TopicPartition, int]:
         """Return the next offset to read of each partition."""
@@ -155,11 +164,8 @@ class DeskState:
                     judgements.apply_judgement(writer, record.value)
                 if isinstance(record.value, Verdict):
                     self._hold(writer, record, record.value)
-                elif isinstance(record.value, KnownAnswer):
-                    continue
-                else:
+                elif isinstance(record.value, Review):
                     self._review(writer, record, record.value)
-                writer.execute(END_AUDIT, (record.value.verdict_id,))
             topic_positions.note_offsets(writer, offsets)
 
     def _review(self, writer: sqlite3.Connection, record: DeskRecord, review: Review) -> None:
@@ -175,6 +181,7 @@ class DeskState:
             self._propose(writer, record, review)
         else:
             writer.execute(RATE, (verdict_id,))
+            writer.execute(END_AUDIT, (verdict_id,))
 
     def _hold(self, writer: sqlite3.Connection, record: DeskRecord, verdict: Verdict) -> None:
         of_list = _LISTS.get(verdict.decision, 0)
@@ -202,6 +209,8 @@ class DeskState:
         }
         writer.execute(HOLD, row)
         writer.execute(NOTE, row)
+        if of_list == _SENT:
+            writer.execute(END_AUDIT, (verdict.verdict_id,))
 
     def reviewed(self, since: int) -> list[ReviewedVerdict]:
         """Return the verdicts scored since then (ms since 1970) that are decided about or rated."""
@@ -297,7 +306,8 @@ class DeskState:
         condition, values = wanted.condition()
         order = wanted.order or self._settings.order
         if order == "expected_error":
-            query = f"SELECT verdict_id FROM held WHERE list = 0{condition} ORDER BY risk, since, verdict_id"  # noqa: S608
+            order_by = "ORDER BY risk, since, verdict_id"
+            query = f"SELECT verdict_id FROM held WHERE list = 0{condition} {order_by}"  # noqa: S608
             with closing(self._reader.execute(query, values)) as rows:
                 return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)
         query = (
