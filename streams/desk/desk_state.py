@@ -306,7 +306,7 @@ class DeskState:
         condition, values = wanted.condition()
         order = wanted.order or self._settings.order
         if order == "expected_error":
-            order_by = "ORDER BY risk, since, verdict_id"
+            order_by = "ORDER BY risk DESC, since, verdict_id"
             query = f"SELECT verdict_id FROM held WHERE list = 0{condition} {order_by}"  # noqa: S608
             with closing(self._reader.execute(query, values)) as rows:
                 return next((verdict_id for (verdict_id,) in rows if verdict_id not in excluded), None)

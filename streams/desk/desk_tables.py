@@ -71,7 +71,7 @@ CREATE TABLE outcomes (
 #: Of a desk that has read its topics: to keep them up meanwhile costs much more than to build them then.
 INDEXES: Final = {
     "held_by_list": "held (list, tenant)",
-    "held_by_risk": "held (list, risk, since, verdict_id, message_type, language, tenant, reasons)",
+    "held_by_risk": "held (list, risk DESC, since, verdict_id, message_type, language, tenant, reasons)",
     "verdicts_by_time": "verdicts (scored_at)",
     "verdicts_by_place": 'verdicts (list, partition, "offset")',
     "reviews_by_time": "reviews (reviewed_at)",

@@ -171,7 +171,7 @@ class DeskSettings(SettingsSection):
     order: DeskOrder = Field(
         "deadline",
         description="which answer comes first: the one that expires first, the oldest, one of first_types, "
-        "or the one that is least likely to be untrue; reviewers can choose another order",
+        "or the one that is most likely to be untrue; reviewers can choose another order",
     )
     first_types: tuple[MessageType, ...] = Field(
         (), description="message types that come first with order type, in this order; then the oldest"

@@ -8,7 +8,7 @@ from tests.support.served_desk import serving_desk
 
 
 async def test_a_reviewer_chooses_the_order_and_anything_else_is_that_of_the_desk(tmp_path: Path) -> None:
-    verdicts = [held(1, score=1.0), held(2, score=4.9)]
+    verdicts = [held(1, score=4.9), held(2, score=1.0)]
     async with serving_desk(tmp_path, *verdicts) as served, served.client(DeskRole.LEAD) as kim:
         assert "Answer 1." in (await kim.get("/")).text
         for order, first in (("expected_error", "Answer 2."), ("by colour", "Answer 1."), ("", "Answer 1.")):

@@ -213,7 +213,7 @@ def test_the_order_is_that_of_the_settings_or_of_the_reviewer(
     values = {"time_limits": {"instruction": 60}, "first_types": ["action", "instruction"]}
     for of_settings, wanted in ((order, ANY_HELD), ("age", HeldFilter(order=order))):
         state = opened(tmp_path / f"by {wanted.order}", order=of_settings, **values)
-        for number, kind, score in ((1, "binary", 1.0), (2, "action", 3.0), (3, "instruction", 4.8)):
+        for number, kind, score in ((1, "binary", 4.8), (2, "action", 3.0), (3, "instruction", 1.0)):
             hold(state, number, number, message_type=kind, score=score)
         found: list[str] = []
         while each := state.next_held(wanted, found):
@@ -222,17 +222,17 @@ def test_the_order_is_that_of_the_settings_or_of_the_reviewer(
         assert " ".join(found) == expected
 
 
-def test_the_answer_that_a_judge_finds_false_is_expected_to_be_untrue_and_comes_last(
+def test_the_answer_that_a_judge_finds_false_is_expected_to_be_untrue_and_comes_first(
     state: DeskState,
 ) -> None:
     order = HeldFilter(order="expected_error")
     for number, label in ((1, "FALSE"), (2, "TRUE"), (3, None)):
         opinion = VerdictOpinion("direct", ("m",), "1", label, 0.9, score=5.0 if label == "TRUE" else None)
         hold(state, number, number, opinions=(opinion,), language="nl" if number < 3 else "en")
-    assert state.next_held(order, ()) == "v-2"
-    assert state.next_held(order, {"v-2"}) == "v-3"
-    assert state.next_held(order, {"v-2", "v-3"}) == "v-1"
-    assert state.next_held(replace(order, language="nl"), {"v-2"}) == "v-1"
+    assert state.next_held(order, ()) == "v-1"
+    assert state.next_held(order, {"v-1"}) == "v-3"
+    assert state.next_held(order, {"v-1", "v-3"}) == "v-2"
+    assert state.next_held(replace(order, language="nl"), {"v-1"}) == "v-2"
 
 
 def test_a_filter_gives_the_answers_of_a_type_language_tenant_and_reason(tmp_path: Path) -> None:
