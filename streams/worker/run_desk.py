@@ -121,7 +121,7 @@ async def _run(settings: Settings) -> None:
             works.append(known_answers.run(publisher))
         if state.sample.share:
             follower = RatingFollower(settings.kafka, codec, ratings, watch.note_ratings)
-            works += [follower.run(), watch.run(publisher)]
+            works += [_follow_ratings(follower, desk), watch.run(publisher)]
         for work in works:
             await stack.enter_async_context(_running(work, failed))
         health.add_impairment_check(lambda: desk.problem)
@@ -218,6 +218,16 @@ async def _running(work: Coroutine[None, None, None], failed: asyncio.Future[Non
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+async def _follow_ratings(follower: RatingFollower, desk: Desk) -> None:
+    """Follow once the desk has read its own: it decodes the same verdicts, and reviewers wait for that."""
+    while True:
+        changed = desk.changes.next
+        if desk.caught_up:
+            break
+        await changed.wait()
+    await follower.run()
 
 
 async def _show_readiness(desk: Desk, health: Health, address: str) -> None:
