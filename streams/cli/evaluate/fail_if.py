@@ -23,7 +23,7 @@ _OPERATORS: Final = {">": gt, ">=": ge, "<": lt, "<=": le}
 _DECIMALS: Final = 9
 _NUMBER: Final = r"\d+(?:\.\d+)?\s*%?"
 _CONDITION: Final = re.compile(
-    rf"(?P<measure>\w+)\s*(?P<operator>[<>]=?)\s*"
+    rf"\b(?P<measure>\w+)\s*(?P<operator>[<>]=?)\s*"
     rf"(?:(?P<number>{_NUMBER})|previous(?:\s*(?P<sign>[+-])\s*(?P<offset>{_NUMBER}))?)"
 )
 
