@@ -38,7 +38,7 @@ def test_topics_are_missing_then_created_then_as_they_should_be(settings):
     missing = truthgate("topics", "check", environment=environment)
     needed = len((*topics.all, *topics.rate_topics))
     assert (missing.returncode, missing.stdout.count("is missing")) == (2, needed)
-    assert missing.stdout.count("  retention.ms  ") == needed - 5
+    assert missing.stdout.count("  retention.ms  ") == needed - 6
     assert missing.stderr.count("\n") == 1
     assert f"{needed} topics are missing: run `truthgate topics create`" in missing.stderr
     created = truthgate("topics", "create", "--json", environment=environment)
@@ -68,8 +68,8 @@ def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings):
     done = truthgate("worker", environment={**variables(settings), "TRUTHGATE_LOG__FORMAT": "console"})
     assert done.returncode == 2
     first, last = done.stderr.splitlines()
-    assert first.startswith("truthgate: 13 of 13 topics are missing: ")
-    assert first.endswith(" and 10 more")
+    assert first.startswith("truthgate: 14 of 14 topics are missing: ")
+    assert first.endswith(" and 11 more")
     assert last.startswith("truthgate: `truthgate topics create` creates missing topics; ")
 
 

@@ -145,8 +145,9 @@ class Replay:
         return replace(answer, answer_id=f"replayed-{number}", produced_at=datetime.now(UTC))
 
 
-#: No judge is named here who could be asked, no client certificate, and no desk: nothing is measured of them.
-_NOT_HERE = re.compile(r"gen_ai_client_|truthgate_(opinions|judge_|kafka_certificate_end_|desk_)")
+#: No judge is named here who could be asked, no client certificate, no fitted policy, and no desk: nothing is
+#: measured of them.
+_NOT_HERE = re.compile(r"gen_ai_client_|truthgate_(opinions|judge_|kafka_certificate_end_|policy|desk_)")
 
 
 class Watch:
