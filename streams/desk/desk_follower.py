@@ -96,10 +96,7 @@ class DeskFollower:
                     if time.monotonic() >= next_check:
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
                         await self._prune(now)
-                        if (
-                            not now.is_same(seen.identities)
-                            or now.end_offsets.keys() != seen.end_offsets.keys()
-                        ):
+                        if not seen.is_continued_by(now):
                             return
 
     async def _catch_up(self) -> None:
@@ -126,8 +123,7 @@ class DeskFollower:
             await asyncio.to_thread(self._state.reset, seen.identities)
         published_on = f"{seen.identities[0].cluster_id} {self._reviews}"
         self._desk.restart(published_on, rebuilt=reason is not None)
-        left = self._state.next_offsets()
-        reader.read_from({at: left.get(at, begin) for at, begin in seen.beginning_offsets.items()})
+        reader.read_from(seen.resumed_at(self._state.next_offsets()))
         if self._desk.problem:
             log.info("desk_reconnected")
             self._desk.problem = None

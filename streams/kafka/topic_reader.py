@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
@@ -46,6 +46,14 @@ class TopicSnapshot:
         return len(origins) == len(self.identities) and all(
             map(TopicIdentity.is_same, self.identities, origins)
         )
+
+    def is_continued_by(self, later: Self) -> bool:
+        """Return whether these topics are the same later, with the same partitions."""
+        return later.is_same(self.identities) and later.end_offsets.keys() == self.end_offsets.keys()
+
+    def resumed_at(self, next_offsets: Offsets) -> dict[TopicPartition, int]:
+        """Return where to read on: at these offsets, and a partition without one from its beginning."""
+        return {at: next_offsets.get(at, begin) for at, begin in self.beginning_offsets.items()}
 
     def is_reached_by(self, positions: Offsets) -> bool:
         """Return whether a reader at ``positions`` has read everything up to these ends."""

@@ -94,18 +94,14 @@ class RatingFollower:
                         await asyncio.to_thread(self._store.prune, before)
                         is_new = True
                         now, next_check = await reader.snapshot(), time.monotonic() + _CHECK_SECONDS
-                        if (
-                            not now.is_same(seen.identities)
-                            or now.end_offsets.keys() != seen.end_offsets.keys()
-                        ):
+                        if not seen.is_continued_by(now):
                             return
 
     async def _begins(self, seen: TopicSnapshot) -> Offsets:
         if reason := self._store.rebuild_reason(seen):
             log.info("ratings_rebuilt", reason=reason)
             await asyncio.to_thread(self._store.reset, seen.identities)
-        left = self._store.next_offsets()
-        return {at: left.get(at, begin) for at, begin in seen.beginning_offsets.items()}
+        return seen.resumed_at(self._store.next_offsets())
 
     async def _apply(self, records: Iterable[ConsumerRecord], positions: Offsets) -> None:
         taken = list(records)
