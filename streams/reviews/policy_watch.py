@@ -31,14 +31,14 @@ from scoring.guarantees.joined_ratings import JoinedRating, Truth
 from scoring.policy.certificates import Certificate
 from scoring.values.exchange import Decision
 from streams.delivery.publisher import Publisher
-from streams.kafka.kafka_records import event_headers
 from streams.kafka.topic_follower import keep_following
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, InfrastructureFailure
 from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.policy_records import CODEC, PARTITION, Change, policy_key
+from streams.reviews.policy_records import PARTITION, Change
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
+from streams.reviews.policy_writing import policy_record
 from streams.reviews.rating_store import RatingStore
 from streams.settings import KafkaSettings
 
@@ -176,9 +176,8 @@ class PolicyWatch:
         for version, group, reason in self._due(self.latest) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)
             change = PolicyChange(version.version, Change.WITHDRAWN, group, at, _BY, reason)
-            key = policy_key(version.version, Change.WITHDRAWN, group)
-            headers = event_headers(f"{key.decode()}@{version.approved_at}", "PolicyChange", "desk")
-            await publisher.publish(self._topic, key, CODEC.encode(change), headers, PARTITION)
+            record = policy_record(change, "desk", str(version.approved_at))
+            await publisher.publish(self._topic, *record, PARTITION)
             self._sent.add((version.version, version.approved_at, group))
             self._on_withdrawn()
             log.error("policy_withdrawn", version=version.version, group=group, reason=reason)

@@ -43,10 +43,11 @@ def change_refusal(
     return ChangeRefusal.UNREADABLE if found.proposal else ChangeRefusal.NOT_PROPOSED
 
 
-def policy_record(change: PolicyChange, source: str) -> PolicyRecord:
+def policy_record(change: PolicyChange, source: str, occasion: str | None = None) -> PolicyRecord:
     """Return the record of a change; raises ValueError if no worker could read it.
 
-    ``source`` is the component that publishes it.
+    ``source`` is the component that publishes it, ``occasion`` tells its event from others of the same key:
+    its time, unless several publish the same one.
     """
     try:
         value = CODEC.encode(change)
@@ -54,5 +55,5 @@ def policy_record(change: PolicyChange, source: str) -> PolicyRecord:
     except (EncodeError, DecodeError) as error:
         raise ValueError(f"the policy cannot be written: {error}") from error
     key = policy_key(change.version, change.change, change.group)
-    headers = event_headers(f"{key.decode()}@{rfc3339(change.at)}", "PolicyChange", source)
+    headers = event_headers(f"{key.decode()}@{occasion or rfc3339(change.at)}", "PolicyChange", source)
     return PolicyRecord(key, value, headers)
