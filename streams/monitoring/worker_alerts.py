@@ -255,9 +255,7 @@ def _pauses(deployment: Deployment) -> Iterator[AlertingRule]:
     )
     yield AlertingRule(
         name="TruthgatePolicyUnknown",
-        expression=unless_kafka_is_silent(
-            deployment, f"{deployment.aggregate('max', unknown, 'instance')} > 0", "instance"
-        ),
+        expression=unless_kafka_is_silent(deployment, f"{unknown} > 0", "instance"),
         for_seconds=deployment.scaled_minutes(1),
         summary="Worker {{ $labels.instance }} does not know which policy decides",
         description="It cannot read the policies, or the content of the one that was approved, so it sends "
