@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from scoring.evaluation.cases import EvaluationCase
+from scoring.evaluation.cases import ALL_CASES, EvaluationCase
 from scoring.evaluation.correlation import SCORE, FeatureRow
-from scoring.evaluation.routing import RoutingRow, SendingShares, routing_row
+from scoring.evaluation.routing import RoutingRow, SendingShares, routed_cases, routing_row
 from scoring.evaluation.statistics import Estimate, Share
 from scoring.values.opinion import Label
 
@@ -48,7 +48,7 @@ def summarize(
 
     Answers that could not be translated as requested are excluded.
     """
-    members = [case for case in cases if case.rating is not None and case.is_scored_as_requested]
+    members, _ = routed_cases(cases, ALL_CASES)
     decisions = routing_row([case.decision for case in members])
     ranking = next(row for row in features if row.name == SCORE)
     found: dict[str, Share | Estimate | None] = {

@@ -35,7 +35,7 @@ def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Ro
     Those that were not scored by the variant that was asked for are not: the other variant decided
     about them.
     """
-    members, counted_out = _routed(cases, group)
+    members, counted_out = routed_cases(cases, group)
     rows = tuple(
         routing_row([case.decision for case in members if case.rounded_rating == rating], rating)
         for rating in RATINGS
@@ -43,7 +43,7 @@ def routing(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> Ro
     return Routing(group, rows, counted_out)
 
 
-def _routed(cases: Sequence[EvaluationCase], group: CaseGroup) -> tuple[list[EvaluationCase], int]:
+def routed_cases(cases: Sequence[EvaluationCase], group: CaseGroup) -> tuple[list[EvaluationCase], int]:
     """Return the rated answers of a group that were scored as requested, and how many were not."""
     rated = [case for case in group.select(cases) if case.rating is not None]
     members = [case for case in rated if case.is_scored_as_requested]
@@ -106,7 +106,7 @@ def sending_shares(decided: Sequence[tuple[Label | None, Decision]]) -> SendingS
 
 def sending_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> SendingTable:
     """Count where the rated answers of a group went; what could not be translated is counted out."""
-    members, counted_out = _routed(cases, group)
+    members, counted_out = routed_cases(cases, group)
     found = sending_shares([(case.truth, case.decision) for case in members])
     return SendingTable(group, found, counted_out)
 
@@ -149,7 +149,7 @@ class CheckTable:
 
 def check_table(cases: Sequence[EvaluationCase], group: CaseGroup = ALL_CASES) -> CheckTable:
     """Count in how many answers each check found something, whatever was decided in the end."""
-    members, _ = _routed(cases, group)
+    members, _ = routed_cases(cases, group)
     reasons = dict.fromkeys(reason for case in cases for reason in case.checks)
     sides = [
         [case for case in members if case.truth is Label.FALSE],

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.evaluation.cases import EvaluationCase
+from scoring.evaluation.cases import ALL_CASES, EvaluationCase
+from scoring.evaluation.routing import routed_cases
 from scoring.evaluation.statistics import Share
 from scoring.values.exchange import MAX_SCORE, MIN_SCORE
 from scoring.values.opinion import Label
@@ -31,7 +32,7 @@ def sweep(cases: Sequence[EvaluationCase]) -> tuple[SweepPoint, ...]:
     By the score alone: a rule that blocks gives the lowest score and one that sends the highest, but what a
     policy reviews for another reason would still be reviewed.
     """
-    members = [case for case in cases if case.rating is not None and case.is_scored_as_requested]
+    members, _ = routed_cases(cases, ALL_CASES)
     first, last = round(MIN_SCORE * _STEPS_PER_POINT), round(MAX_SCORE * _STEPS_PER_POINT)
     points = (_point(members, step / _STEPS_PER_POINT) for step in range(first, last + 1))
     return tuple(point for point in points if point is not None)

@@ -83,7 +83,9 @@ def fit_report(
     proposal = propose(ratings, send, block, attempt=attempt)
     costs = []
     for alpha in ALPHAS:
-        other = propose(ratings, Promise(alpha, send.delta, send.missed), attempt=attempt).thresholds
+        promise = Promise(alpha, send.delta, send.missed)
+        is_fitted = promise == send and block is None
+        other = (proposal if is_fitted else propose(ratings, promise, attempt=attempt)).thresholds
         shares = decided_shares("all", ratings, certified_decision(other)) if other.certificates else None
         costs.append(AlphaCost(alpha, shares))
     return FitReport(
