@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 _SOURCE = "demo"
 _START_SECONDS = 300.0  # models are loaded and documents indexed, on any machine
-_STALL_SECONDS = 60.0
+_SLACK_SECONDS = 60.0  # beyond an answer's own time limit, on any machine
 _STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.25
 _PROBE_SECONDS = 5.0
@@ -171,11 +171,11 @@ async def run_demo(
         await _wait_until_ready(settings.web.port, worker)
         try:
             async with asyncio.TaskGroup() as group:
-                watching = group.create_task(_watch(worker, board))
+                watching = group.create_task(_watch(worker, board, settings))
                 tasks = [watching, group.create_task(_replay(settings, answers, rate, board))]
                 if desk:
                     say(f"the review desk: {page_address(settings.desk.port)} (any name)")
-                    tasks.append(group.create_task(_watch(desk, DemoBoard(()))))
+                    tasks.append(group.create_task(_watch(desk, DemoBoard(()), settings)))
                 if reviewer:
                     address = page_address(settings.desk.port)
                     tasks.append(group.create_task(review_until_a_person_does(settings, address, say)))
@@ -268,8 +268,9 @@ async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
                 return
 
 
-async def _watch(worker: WorkerProcess, board: DemoBoard) -> None:
-    """Raise DemoFailed if the worker or Kafka ends, or no verdict is published for a minute."""
+async def _watch(worker: WorkerProcess, board: DemoBoard, settings: Settings) -> None:
+    """Raise DemoFailed if the worker or Kafka ends, or no verdict is published although one is overdue."""
+    limit = settings.flow.answer_timeout_seconds + _SLACK_SECONDS
     loop = asyncio.get_running_loop()
     settled, since = board.settled, loop.time()
     while True:
@@ -277,5 +278,5 @@ async def _watch(worker: WorkerProcess, board: DemoBoard) -> None:
         worker.check_running()
         if board.settled != settled or board.complete:
             settled, since = board.settled, loop.time()
-        elif loop.time() - since > _STALL_SECONDS:
-            raise worker.failure(f"no verdict for {_STALL_SECONDS:g} s, {settled} of {board.total} so far")
+        elif loop.time() - since > limit:
+            raise worker.failure(f"no verdict for {limit:g} s, {settled} of {board.total} so far")
