@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from scoring.policy.risk import NO_JUDGE
 from scoring.values.exchange import MAX_UNTRUE_RATING, MIN_TRUE_RATING, Decision
 from scoring.values.opinion import Label
 
@@ -30,7 +31,8 @@ class VerdictFacts:
     ``may_be_sent``: no check objects (``no_check_objects``). ``versions`` name all that the verdict depends
     on: profile, scorer, judge with its prompt, the chatbot's model. ``scored_at`` is in ms since 1970.
     ``answer_key`` is equal for equal answers; empty for one like no other. ``certified_by`` is the version of
-    the policy whose certificate sent it; empty if something else decided.
+    the policy whose certificate sent it; empty if something else decided. ``in_doubt``: a judge was asked
+    about it, or was to be asked and could not be.
     """
 
     verdict_id: str
@@ -42,6 +44,12 @@ class VerdictFacts:
     versions: frozenset[str]
     answer_key: str = ""
     certified_by: str = ""
+    in_doubt: bool = False
+
+    @property
+    def has_opinion(self) -> bool:
+        """Whether a judge replied."""
+        return self.in_doubt and NO_JUDGE not in self.versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +198,7 @@ def _draw(facts: VerdictFacts, draw: AuditDraw, reviews: Iterable[PersonsReview]
 def verdict_order(facts: VerdictFacts) -> tuple[object, ...]:
     """Return what verdicts are sorted by: of two with one id the first counts."""
     content = sorted(facts.versions), sorted(facts.inputs.items()), facts.answer_key, facts.certified_by
-    rest = facts.decision, facts.group, facts.may_be_sent, *content
+    rest = facts.decision, facts.group, facts.may_be_sent, facts.in_doubt, *content
     return (facts.scored_at, facts.verdict_id, *rest)
 
 

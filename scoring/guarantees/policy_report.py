@@ -1,9 +1,19 @@
 """What fitted policies would send and block, measured on joined ratings: to look at and to compare."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from scoring.guarantees.asking_fit import (
+    NO_BUDGET,
+    AskingBudget,
+    AskingPlan,
+    FittedAsking,
+    OpinionsMissing,
+    fit_asking,
+    judge_plan,
+    reviewer_plan,
+)
 from scoring.guarantees.certification import Proposal, propose
 from scoring.guarantees.estimates import WeightedShare, share_with_interval
 from scoring.guarantees.joined_ratings import JoinedRating, Truth, VerdictFacts
@@ -55,6 +65,11 @@ class FitReport:
     chosen: int
     costs: tuple[AlphaCost, ...]
     groups: tuple[DecidedShares, ...]
+    asking: FittedAsking | OpinionsMissing
+    #: Of the answers in doubt, with a budget for opinions and an order that beats chance.
+    judges: AskingPlan | None
+    #: Of the held answers, with a budget for reviews.
+    reviewers: AskingPlan | None
 
 
 def certified_decision(thresholds: FittedThresholds) -> Decider:
@@ -73,14 +88,26 @@ def certified_decision(thresholds: FittedThresholds) -> Decider:
 
 
 def fit_report(
-    ratings: Sequence[JoinedRating], send: Promise, block: Promise | None, attempt: int
+    ratings: Sequence[JoinedRating],
+    send: Promise,
+    block: Promise | None,
+    attempt: int,
+    budget: AskingBudget = NO_BUDGET,
 ) -> FitReport:
-    """Fit, and say what it costs.
+    """Fit, and say what it costs, and what to ask judges and reviewers about.
+
+    With a ``budget`` of opinions, what is proposed asks judges in that order.
 
     The costs of other alphas are there to look at: who chooses an alpha by them has tried several, and no
     promise is made for that.
     """
     proposal = propose(ratings, send, block, attempt=attempt)
+    model = proposal.thresholds.model
+    asking, judges, reviewers = fit_asking(ratings, model), None, None
+    if isinstance(asking, FittedAsking) and asking.beats_chance and budget.opinions_per_day is not None:
+        judges = judge_plan(ratings, asking.order, budget.opinions_per_day)
+    if budget.reviews_per_day is not None:
+        reviewers = reviewer_plan(ratings, model, budget.reviews_per_day)
     costs = []
     for alpha in ALPHAS:
         promise = Promise(alpha, send.delta, send.missed)
@@ -88,14 +115,18 @@ def fit_report(
         other = (proposal if is_fitted else propose(ratings, promise, attempt=attempt)).thresholds
         shares = decided_shares("all", ratings, certified_decision(other)) if other.certificates else None
         costs.append(AlphaCost(alpha, shares))
+    order = judges.order if judges else None
     return FitReport(
-        proposal,
+        replace(proposal, thresholds=replace(proposal.thresholds, asking=order)),
         len(ratings),
         sum(each.truth is not None for each in ratings),
         sum(each.truth is not None and each.draw.drawn for each in ratings),
         sum(each.is_chosen_by_reviewer for each in ratings),
         tuple(costs),
         grouped_shares(ratings, certified_decision(proposal.thresholds)),
+        asking,
+        judges,
+        reviewers,
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,9 +21,10 @@ RATINGS_PER_WEIGHT: Final = 20
 #: How far weights may go from the shipped ones: the standard deviation of a normal prior around these.
 _PRIOR_DEVIATION: Final = 2.0
 _INTERCEPT_DEVIATION: Final = 10.0
-_FOLDS: Final = 5
+FOLDS: Final = 5
 _BIN_SIZE: Final = 20
 _MAX_BINS: Final = 10
+IntArray = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +110,16 @@ def fit_risk(
         return missing
     ordered = sorted(examples, key=lambda each: each.id)
     truths = np.array([each.mistake for each in ordered], float)
-    folds = np.array([hashlib.sha256(each.id.encode()).digest()[0] % _FOLDS for each in ordered])
-    chosen = _admitted(ordered, len(ordered) // RATINGS_PER_WEIGHT - 1)
+    folds = folds_of(each.id for each in ordered)
+    inputs = [each.inputs for each in ordered]
+    chosen = admitted_inputs(inputs)
     candidates = {
-        names: _unseen_risks(_matrix(ordered, names), truths, names, folds, shipped)
+        names: unseen_risks(inputs, truths, names, folds, shipped)
         for names in dict.fromkeys([("score",), chosen])
     }
     briers = {names: _brier(risks, truths) for names, risks in candidates.items()}
     best = min(briers, key=lambda names: (briers[names], len(names)))
-    intercept, weights = _fit(_matrix(ordered, best), truths, best, shipped)
-    model = RiskModel("fitted", intercept, tuple(zip(best, map(float, weights), strict=True)))
+    model = fit_weights("fitted", inputs, truths, best, shipped)
     constant = np.full(len(truths), truths.mean())
     calibration = Calibration(
         _bins(candidates[best], truths), briers[best], briers["score",], _brier(constant, truths)
@@ -126,33 +127,51 @@ def fit_risk(
     return FittedRisk(model, calibration, len(ordered))
 
 
-def _admitted(examples: Sequence[RiskExample], number: int) -> tuple[str, ...]:
-    """Return the inputs to fit: those that vary, in their order; then types and so on, the frequent first."""
-    occurs = Counter(name for each in examples for name, value in each.inputs.items() if value)
-    varies = {name for name in occurs if len({each.inputs.get(name, 0.0) for each in examples}) > 1}
+def admitted_inputs(answers: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
+    """Return the inputs to fit: those that vary, in their order; then types and so on, the frequent first.
+
+    One for each 20 answers, less one for the intercept.
+    """
+    occurs = Counter(name for each in answers for name, value in each.items() if value)
+    varies = {name for name in occurs if len({each.get(name, 0.0) for each in answers}) > 1}
     first = [name for name in INPUTS if name in varies]
-    rare = {name for name in occurs if min(occurs[name], len(examples) - occurs[name]) < RATINGS_PER_WEIGHT}
+    rare = {name for name in occurs if min(occurs[name], len(answers) - occurs[name]) < RATINGS_PER_WEIGHT}
     others = sorted((varies - rare).difference(INPUTS), key=lambda name: (-occurs[name], name))
-    return tuple([*first, *others][:number])
+    return tuple([*first, *others][: len(answers) // RATINGS_PER_WEIGHT - 1])
 
 
-def _matrix(examples: Sequence[RiskExample], names: Sequence[str]) -> FloatArray:
-    return np.array([[each.inputs.get(name, 0.0) for name in names] for each in examples], float)
+def folds_of(ids: Iterable[str]) -> IntArray:
+    """Return the fold of each answer, by a hash of its id."""
+    return np.array([hashlib.sha256(each.encode()).digest()[0] % FOLDS for each in ids])
+
+
+def _matrix(answers: Sequence[Mapping[str, float]], names: Sequence[str]) -> FloatArray:
+    return np.array([[each.get(name, 0.0) for name in names] for each in answers], float)
+
+
+def fit_weights(
+    name: str,
+    answers: Sequence[Mapping[str, float]],
+    truths: FloatArray,
+    names: Sequence[str],
+    shipped: RiskModel,
+) -> RiskModel:
+    """Return the model with the largest posterior density; ``truths`` may be probabilities."""
+    intercept, weights = _fit(_matrix(answers, names), truths, names, shipped)
+    return RiskModel(name, intercept, tuple(zip(names, map(float, weights), strict=True)))
 
 
 def _fit(
     inputs: FloatArray, truths: FloatArray, names: Sequence[str], shipped: RiskModel
 ) -> tuple[float, FloatArray]:
-    """Return intercept and weights with the largest posterior density."""
     prior = np.array([shipped.intercept, *(dict(shipped.weights).get(name, 0.0) for name in names)])
     precision = np.array([_INTERCEPT_DEVIATION**-2, *[_PRIOR_DEVIATION**-2] * len(names)])
     columns = np.column_stack([np.ones(len(truths)), inputs])
-    signs = 1 - 2 * truths
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
         values = columns @ weights
         away = weights - prior
-        size = -special.log_expit(-signs * values).sum() + (precision * away**2).sum() / 2
+        size = -(special.log_expit(-values) + truths * values).sum() + (precision * away**2).sum() / 2
         return size, columns.T @ (special.expit(values) - truths) + precision * away
 
     is_free = [name.startswith((TYPE, LANGUAGE)) for name in names]
@@ -161,15 +180,17 @@ def _fit(
     return float(found[0]), found[1:]
 
 
-def _unseen_risks(
-    inputs: FloatArray,
+def unseen_risks(
+    answers: Sequence[Mapping[str, float]],
     truths: FloatArray,
     names: Sequence[str],
-    folds: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    folds: IntArray,
     shipped: RiskModel,
 ) -> FloatArray:
+    """Return the risk of each answer by a model that was fitted to the other folds."""
+    inputs = _matrix(answers, names)
     risks = np.empty(len(truths))
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         unseen = folds == fold
         intercept, weights = _fit(inputs[~unseen], truths[~unseen], names, shipped)
         risks[unseen] = special.expit(intercept + inputs[unseen] @ weights)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from scoring.policy.asking import AskingOrder
 from scoring.policy.risk import RiskModel
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
@@ -84,10 +85,14 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class FittedThresholds:
-    """A risk model with the certificates that its thresholds have: what a worker decides by."""
+    """A risk model with the certificates that its thresholds have: what a worker decides by.
+
+    ``asking`` says which answers judges are asked about first; without it all in doubt are equal.
+    """
 
     model: RiskModel
     certificates: tuple[Certificate, ...]
+    asking: AskingOrder | None = None
 
     def decide(
         self, inputs: Mapping[str, float], group: str, versions: Collection[str], *, may_be_sent: bool

@@ -31,6 +31,10 @@ INPUTS: Final = (
     "judges_disagree",
     "length",
 )
+#: Those of them that an opinion gives; without one they are 0.
+OPINION_INPUTS: Final = frozenset({"judge", "judge_score", "wrong_words", "judges_disagree"})
+#: The version of an answer on which there is no opinion.
+NO_JUDGE: Final = "judge=none"
 #: Prefixes of inputs that are 1 for one message type or language (whose direction is not known) or one rule.
 TYPE, LANGUAGE, RULE = "type:", "language:", "rule:"
 
@@ -106,7 +110,7 @@ def rating_versions(
     """
     judges = {f"judge={each.method} {'+'.join(each.models)} {each.prompt_version}" for each in opinions}
     versions = f"profile={profile}", f"scorer={scorer_version}", f"model={model or 'unknown'}"
-    return frozenset({*versions, *(judges or {"judge=none"})})
+    return frozenset({*versions, *(judges or {NO_JUDGE})})
 
 
 def risk_inputs(

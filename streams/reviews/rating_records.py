@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from schemas import Review, Verdict
 from scoring.guarantees.joined_ratings import AuditDraw, Joined, PersonsReview, VerdictFacts, join
@@ -9,6 +10,9 @@ from scoring.policy.risk import no_check_objects, rating_group, rating_versions,
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
 from streams.rates.verdict_counts import to_epoch_ms
+
+#: The policy was in doubt, and no judge could be asked.
+_NOT_ASKED: Final = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET_SPENT})
 
 
 def verdict_facts(verdict: Verdict) -> VerdictFacts:
@@ -22,6 +26,7 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
         may_be_sent=no_check_objects(verdict) and Reason.REFUSAL not in verdict.reasons,
         versions=rating_versions(verdict.profile, verdict.scorer_version, verdict.model, verdict.opinions),
         answer_key=_hash(verdict.answer),
+        in_doubt=bool(verdict.opinions) or not _NOT_ASKED.isdisjoint(verdict.degraded),
         certified_by=verdict.policy_version if verdict.reasons[:1] == (Reason.LOW_RISK,) else "",
     )
 

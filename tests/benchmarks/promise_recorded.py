@@ -24,7 +24,7 @@ from tests.support.commands import clean_environment, command
 
 ROOT = Path(__file__).parents[2]
 _MEASURED = ROOT / "tests" / "unit" / "judges" / "measured"
-_RATED = ROOT / "training" / "rated"
+RATED_FOLDER = ROOT / "training" / "rated"
 JUDGED = ("kantora", "gnome-help")
 #: Three of the corpus that have been opened; see its README.
 RATED = ("debian-installation", "gimp", "korganizer")
@@ -55,7 +55,10 @@ def recorded(kept: Path) -> Iterator[tuple[str, list[RecordedAnswer]]]:
     """Yield answers by how they are judged; scoring them takes minutes, so ``kept`` keeps verdicts."""
     kept.mkdir(parents=True, exist_ok=True)
     judged = [
-        pair for corpus in JUDGED for language in ("nl", "en") for pair in _judged(corpus, language, kept)
+        pair
+        for corpus in JUDGED
+        for language in ("nl", "en")
+        for pair in judged_answers(corpus, language, kept)
     ]
     yield "kantora and GNOME, with opinions", [with_judge for with_judge, _ in judged]
     yield "the same, without", [without for _, without in judged]
@@ -65,17 +68,20 @@ def recorded(kept: Path) -> Iterator[tuple[str, list[RecordedAnswer]]]:
         [
             RecordedAnswer(verdict_facts(verdict), rating)
             for name in files
-            for verdict, rating in _verdicts(
-                _RATED / "answers" / f"{name}.gz", _RATED / "documents" / f"{name}.gz", kept / name
+            for verdict, rating in scored_verdicts(
+                RATED_FOLDER / "answers" / f"{name}.gz",
+                RATED_FOLDER / "documents" / f"{name}.gz",
+                kept / name,
             )
         ],
     )
 
 
-def _judged(corpus: str, language: str, kept: Path) -> Iterator[tuple[RecordedAnswer, RecordedAnswer]]:
+def judged_answers(corpus: str, language: str, kept: Path) -> Iterator[tuple[RecordedAnswer, RecordedAnswer]]:
+    """Yield the answers of a corpus with the recorded opinions on them, and without."""
     folder = _MEASURED / corpus
     answers, documents = (folder / f"{name}.{language}.jsonl.gz" for name in ("answers", "documents"))
-    verdicts = _verdicts(answers, documents, kept / f"{corpus}.{language}.jsonl")
+    verdicts = scored_verdicts(answers, documents, kept / f"{corpus}.{language}.jsonl")
     opinions = _opinions(answers, documents, folder / f"single.{language}.replies.jsonl.gz", kept)
     for (verdict, rating), line in zip(verdicts, opinions, strict=True):
         assert line["answer_id"] == verdict.answer_id
@@ -86,7 +92,8 @@ def _judged(corpus: str, language: str, kept: Path) -> Iterator[tuple[RecordedAn
         yield RecordedAnswer(asked, rating), RecordedAnswer(facts, rating)
 
 
-def _verdicts(answers: Path, documents: Path, kept: Path) -> list[tuple[Verdict, int]]:
+def scored_verdicts(answers: Path, documents: Path, kept: Path) -> list[tuple[Verdict, int]]:
+    """Return the verdicts on rated answers with their ratings; ``kept`` has those that were made before."""
     with gzip.open(answers, "rt", encoding="utf-8") as file:
         ratings = {line["answer_id"]: line["rating"] for line in map(json.loads, file)}
     if not kept.exists():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scoring.guarantees.joined_ratings import Joined
+from scoring.judges import METHODS
 from scoring.policy.certificates import Promise
 from scoring.values.exchange import Decision
 from streams.cli.command_files import atomic_write, check_not_overwriting, check_writable
@@ -26,7 +27,7 @@ from streams.cli.command_output import (
 )
 from streams.cli.common_options import AsJson, By, ConfigFile, operator_and_reason, parse_time
 from streams.cli.policy.policy_figures import to_figures
-from streams.cli.policy.policy_rendering import print_certificates, print_differences, print_fit
+from streams.cli.policy.policy_rendering import print_asking, print_certificates, print_differences, print_fit
 from streams.cli.policy.policy_topic import (
     approve_version,
     certificate_json,
@@ -38,6 +39,7 @@ from streams.cli.topic_access import open_topics
 from streams.desk.sessions import stored_key
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
+from streams.llm.inquiry import chain_from_settings
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_records import Change, new_version, to_content
 from streams.reviews.policy_state import PolicyState
@@ -46,6 +48,7 @@ from streams.reviews.rating_store import RatingStore, rating_topics
 from streams.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from scoring.guarantees.asking_fit import AskingBudget
     from scoring.guarantees.policy_report import Decider
 
 _PLOT_FORMATS: Final = {".png": "png", ".svg": "svg"}
@@ -90,6 +93,24 @@ def fit(
             help="Fit blocking, too: the largest share of answers among the blocked that are not untrue.",
         ),
     ] = None,
+    judge_calls: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="How many requests to judges there are a day: the policy keeps them for the answers that "
+            "opinions tell most of. Default: judges.budget.requests_per_day.",
+        ),
+    ] = None,
+    reviewer_minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="N", help="How many minutes a day reviewers have: say what to review first."
+        ),
+    ] = None,
+    minutes_per_answer: Annotated[
+        float, typer.Option(min=0.01, metavar="N", help="How many minutes a review takes.")
+    ] = 2.0,
     since: Since = None,
     until: Until = None,
     plot: Annotated[
@@ -123,6 +144,10 @@ def fit(
     gets a part of --delta (half, the next one a sixth, and so on), so that all of them together keep it. What
     is only looked at is not counted: decide on --alpha before.
 
+    With a budget of judges' requests or of reviewers' minutes it also says which answers to ask about first:
+    those whose risk an opinion or a rating is expected to move most. A proposal keeps the judges' budget for
+    these.
+
     It says how many ratings are missing where nothing can be promised. Exit code 1 with --propose when there
     is nothing to propose. Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
@@ -140,7 +165,8 @@ def fit(
     send = Promise(alpha, delta, missed)
     block = None if block_alpha is None else Promise(block_alpha, delta)
     attempt = 1 + sum(each.proposal is not None for each in state.versions)
-    report = fit_report(joined.ratings, send, block, attempt)
+    budget = asking_budget(settings, judge_calls, reviewer_minutes, minutes_per_answer)
+    report = fit_report(joined.ratings, send, block, attempt, budget)
     thresholds = report.proposal.thresholds
     if plot:
         from streams.cli.policy.policy_plot import draw_fit  # noqa: PLC0415 - needs matplotlib
@@ -156,6 +182,7 @@ def fit(
     else:
         print_fit(report)
         print_certificates(thresholds.certificates)
+        print_asking(report)
     if not propose:
         return
     if not thresholds.certificates:
@@ -168,6 +195,21 @@ def fit(
         approve_version(settings, version, who)
     else:
         say(f"proposed: {version}; `truthgate policy approve {version}` lets it decide")
+
+
+def asking_budget(
+    settings: Settings, judge_calls: int | None, reviewer_minutes: float | None, minutes_per_answer: float
+) -> AskingBudget:
+    """Return what there is a day: requests as opinions of the chain's first method, minutes as reviews."""
+    from scoring.guarantees.asking_fit import AskingBudget  # noqa: PLC0415 - needs scipy
+
+    calls = settings.judges.budget.requests_per_day if judge_calls is None else judge_calls
+    first = chain_from_settings(settings.judges)[:1]
+    requests = METHODS[first[0].method].max_requests(first[0].options) if first else 1
+    return AskingBudget(
+        None if calls is None else calls / requests,
+        None if reviewer_minutes is None else reviewer_minutes / minutes_per_answer,
+    )
 
 
 def compare(

@@ -57,6 +57,31 @@ def print_certificates(certificates: Iterable[Certificate]) -> None:
         print_table(headings, rows, ("risk", "share", "ratings", "mistakes", "at most"))
 
 
+def print_asking(report: FitReport) -> None:
+    """Print what opinions tell, and which answers judges and reviewers are to be asked about first."""
+    from scoring.guarantees.asking_fit import OpinionsMissing  # noqa: PLC0415 - needs scipy
+
+    asking = report.asking
+    if isinstance(asking, OpinionsMissing):
+        missing = f"{plural(asking.opinions, 'more opinion')} needed" if asking.opinions else ""
+        why = missing or "the risk does not depend on opinions"
+        write_line(f"no order of asking judges was fitted: {why}")
+    else:
+        told = ", ".join(f"{each.share:.0%} tell {each.told:.0%}" for each in asking.told)
+        write_line(f"asking judges in order, by {plural(asking.opinions, 'opinion')} not fitted to: {told}")
+        if not asking.beats_chance:
+            write_line("that is no more than chance may give: the budget is spent as answers come")
+    for who, plan in (("judges", report.judges), ("reviewers", report.reviewers)):
+        if plan is None:
+            continue
+        write_line(
+            f"{who} first: {plan.first} of {plural(plan.answers, 'answer')}, value at least "
+            f"{plan.order.threshold:.3f}, {plan.gained:.0%} of the value of all"
+        )
+        rows = [(each.name, f"{each.first} of {each.answers}") for each in plan.groups]
+        print_table(("answers", "first"), rows, ("first",))
+
+
 def promise_text(certificate: Certificate) -> str:
     """Return what a certificate promises in a few words."""
     promise = certificate.promise

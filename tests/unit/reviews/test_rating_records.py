@@ -78,6 +78,21 @@ def test_facts_name_group_and_versions_and_hold_no_text():
     assert ANSWER not in json.dumps(facts.inputs) + repr(facts)
 
 
+@pytest.mark.parametrize(
+    ("opinions", "degraded", "in_doubt"),
+    [
+        ((OPINION,), (), True),
+        ((), ("judge_budget_spent",), True),
+        ((), ("judge_unavailable",), True),
+        ((), ("retrieval_unavailable",), False),
+    ],
+)
+def test_an_answer_was_in_doubt_if_a_judge_was_asked_or_was_to_be_asked(opinions, degraded, in_doubt):
+    facts = verdict_facts(verdict_of(replace(SCORED, degraded=degraded), opinions=opinions))
+    assert facts.in_doubt is in_doubt
+    assert facts.has_opinion is bool(opinions)
+
+
 def test_a_refusal_is_not_sent_by_a_fitted_threshold():
     scored = replace(SCORED, features=())
     assert verdict_facts(verdict_of(scored)).may_be_sent

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from scoring.guarantees.asking_fit import AskingBudget, FittedAsking
 from scoring.guarantees.estimates import share_with_interval
-from scoring.guarantees.joined_ratings import AuditDraw
+from scoring.guarantees.joined_ratings import AuditDraw, Truth
 from scoring.guarantees.policy_report import (
     ALPHAS,
     certified_decision,
@@ -62,6 +64,35 @@ def test_a_report_says_what_each_alpha_costs_and_what_is_sent_of_each_group():
     assert certificate.delta == SEND.delta / 2, "the first of all attempts"
     objected = replace(ratings[0].facts, may_be_sent=False)
     assert decide(objected) is Decision.REVIEW
+
+
+def test_a_budget_says_what_to_ask_about_and_the_proposal_carries_the_order_of_judges():
+    chance = np.random.default_rng(4)
+    ratings = []
+    for place, each in enumerate(stream(400, wrong=0.002)):
+        untrue = each.truth is Truth.UNTRUE
+        score = float(np.clip(chance.normal(0.5 if untrue else -0.5, 0.4), -1, 1))
+        facts = replace(each.facts, inputs={**each.facts.inputs, "score": score}, in_doubt=True)
+        ratings.append(replace(each, facts=replace(facts, scored_at=place)))
+    report = fit_report(ratings, SEND, None, 1, AskingBudget(opinions_per_day=100, reviews_per_day=50))
+    assert isinstance(report.asking, FittedAsking)
+    assert report.asking.beats_chance
+    assert (report.judges.answers, report.judges.first) == (400, 100)
+    assert report.judges.gained > 0.3
+    assert report.proposal.thresholds.asking == report.judges.order
+    assert (report.reviewers.answers, report.reviewers.order.told) == (400, 1.0)
+    assert 50 <= report.reviewers.first < 100, "answers of equal value come first together"
+    without = fit_report(ratings, SEND, None, 1)
+    assert without.asking == report.asking
+    assert (without.judges, without.reviewers, without.proposal.thresholds.asking) == (None, None, None)
+    assert without.proposal.thresholds.certificates == report.proposal.thresholds.certificates
+
+
+def test_an_order_that_is_no_better_than_chance_is_not_proposed():
+    ratings = [replace(each, facts=replace(each.facts, in_doubt=True)) for each in stream(200)]
+    report = fit_report(ratings, SEND, None, 1, AskingBudget(opinions_per_day=10))
+    assert not report.asking.beats_chance
+    assert (report.judges, report.proposal.thresholds.asking) == (None, None)
 
 
 def test_an_interval_is_wide_where_few_weights_tell_most():
