@@ -522,10 +522,23 @@ class PolicyFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyAsking:
+    """Which answers judges are asked about first: those with a value of at least ``threshold``.
+
+    The value is ``told`` * p * (1 - p); p is the risk expected without an opinion, by a logistic model.
+    """
+
+    intercept: FiniteFloat
+    weights: Annotated[tuple[PolicyWeight, ...], FailFast(), Field(max_length=MAX_ITEMS)]
+    told: Share
+    threshold: Share
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyContent:
     """What a version of the policy decides by: a logistic model of the risk, and certificates.
 
-    ``figures`` are for people.
+    ``figures`` are for people. Without ``asking`` the judges' budget is spent as answers come.
     """
 
     model: Identifier
@@ -533,6 +546,7 @@ class PolicyContent:
     weights: Annotated[tuple[PolicyWeight, ...], FailFast(), Field(max_length=MAX_ITEMS)]
     certificates: Annotated[tuple[PolicyCertificate, ...], FailFast(), Field(max_length=MAX_ITEMS)]
     figures: PolicyFigures | None = None
+    asking: PolicyAsking | None = None
 
 
 PolicyVersionName = Annotated[str, Field(min_length=1, max_length=200, pattern="^[A-Za-z0-9._-]+$")]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from typing import Final
 
 import structlog
 
@@ -202,17 +203,20 @@ class BudgetObserver:
         """The spending could not be written; ``error`` is the system's name of the error."""
 
 
-#: The part of what even spending would have left that the second priority leaves to the first.
-RESERVED_FOR_FIRST = 0.5
-
-
 class Priority(StrEnum):
-    """Which answers are asked about first when the budget runs short: those that a judge likely decides."""
+    """Which answers are asked about first when the budget runs short: those that an opinion tells most of."""
 
     #: The label decides, whether it is TRUE or FALSE.
     FIRST = "first"
     #: Only one label decides, such as where a check objects: the answer can be blocked, but not sent.
     SECOND = "second"
+    #: A fitted policy finds that asking about others is worth more.
+    LAST = "last"
+
+
+#: The part of what even spending would have left that each priority leaves to those before it. The last one
+#: has only what spending is behind by: so it uses a budget that the others leave, and never takes theirs.
+KEPT_FOR_OTHERS: Final = {Priority.FIRST: 0.0, Priority.SECOND: 0.5, Priority.LAST: 1.0}
 
 
 class Reservation:
@@ -272,12 +276,13 @@ class Budget:
 
         The share of the minute and of the day must have that much left. For the second priority they must
         also have half of that left which they would have if the share were spent evenly over the window: of a
-        full share half at the window's start, less towards its end. An estimate above the share of a whole
-        window is never granted.
+        full share half at the window's start, less towards its end. For the last one they must have all of
+        that left, so that it gets only what the others have not used so far. An estimate above the share of a
+        whole window is never granted.
         """
         now = self._clock()
         self._spending = self._spending.at(now)
-        kept = RESERVED_FOR_FIRST if priority is Priority.SECOND else 0.0
+        kept = KEPT_FOR_OTHERS[priority]
         share, minute, day = self._share, self._spending.minute, self._spending.day
         if share is None or not (
             share.minute.allows(minute.spent, need, kept * minute.remaining_share(now))
@@ -330,7 +335,7 @@ class BudgetMetrics(BudgetObserver):
         self._refused = instruments.counter(
             "truthgate.judge_budget_refusals",
             "Opinions that were not requested because too little was left. Priority first: both labels can "
-            "decide; second: only one can.",
+            "decide; second: only one can; last: a fitted policy keeps the budget for others.",
             "`truthgate_judge_budget_left`; `judges.budget`; `policy.ask`.",
             MetricLabel("priority", tuple(Priority)),
             unit="{opinion}",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from scoring.judges import Case
-from scoring.policy import Doubt, Policy
+from scoring.policy import SETTINGS_POLICY, ActivePolicy, Doubt, Policy
+from scoring.policy.risk import risk_inputs
 from scoring.values.exchange import Exchange
 from scoring.values.opinion import Opinion, UnsureReason
 from scoring.values.rules import Reason
@@ -79,6 +80,7 @@ class Cascade:
         max_in_flight: how many answers may wait at once; answers beyond it get cached opinions only.
         partition_share: returns this worker's partitions of ``answers`` and the number of all; called for
             every answer in doubt.
+        active: returns the policy that decides now; a fitted one may say which answers come first.
         in_flight: how many answers wait for an opinion now.
     """
 
@@ -90,6 +92,7 @@ class Cascade:
     timeout_seconds: float
     max_in_flight: int
     partition_share: Callable[[], tuple[frozenset[int], int]]
+    active: Callable[[], ActivePolicy] = lambda: SETTINGS_POLICY
     in_flight: int = field(default=0, init=False)
 
     async def ask_judges(
@@ -107,6 +110,7 @@ class Cascade:
         deadline = now() + min(timeout_seconds, self.timeout_seconds)
         may_ask = self.in_flight < self.max_in_flight
         case = Case.of(exchange)
+        priority = self._priority(doubt, scored_answer, len(exchange.answer))
         priced: list[PricedOpinion] = []
         self.in_flight += 1
         try:
@@ -116,7 +120,7 @@ class Cascade:
                     link=link,
                     judges=self.judges,
                     budget=self.budget,
-                    priority=Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND,
+                    priority=priority,
                     deadline=now() + _INQUIRY_SHARE * (deadline - now()),
                 )
                 key, opinion, degraded = inquiry.opinion_key, None, Reason.JUDGE_UNAVAILABLE
@@ -136,6 +140,14 @@ class Cascade:
         finally:
             self.in_flight -= 1
         return JudgeOpinions(tuple(priced))
+
+    def _priority(self, doubt: Doubt, scored_answer: ScoredAnswer, characters: int) -> Priority:
+        fitted = self.active().fitted
+        if fitted and fitted.asking:
+            inputs = risk_inputs(scored_answer, (), characters)
+            if not fitted.asking.comes_first(inputs):
+                return Priority.LAST
+        return Priority.FIRST if doubt is Doubt.BOTH_WAYS else Priority.SECOND
 
 
 #: As if all answers came by one partition: the whole of every limit.

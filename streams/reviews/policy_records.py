@@ -8,7 +8,16 @@ from typing import Final
 
 from aiokafka import ConsumerRecord
 
-from schemas import Codec, DecodeError, PolicyCertificate, PolicyChange, PolicyContent, PolicyWeight
+from schemas import (
+    Codec,
+    DecodeError,
+    PolicyAsking,
+    PolicyCertificate,
+    PolicyChange,
+    PolicyContent,
+    PolicyWeight,
+)
+from scoring.policy.asking import ASKING_MODEL, AskingOrder
 from scoring.policy.certificates import Certificate, FittedThresholds, Promise
 from scoring.policy.risk import RiskModel
 from scoring.values.exchange import Decision
@@ -77,18 +86,33 @@ def to_content(fitted: FittedThresholds) -> PolicyContent:
     """Return a fitted policy as the content of a record; :func:`to_fitted` gives it back exactly."""
     model = fitted.model
     weights = tuple(PolicyWeight(name, weight) for name, weight in model.weights)
-    return PolicyContent(model.name, model.intercept, weights, tuple(map(_to_record, fitted.certificates)))
+    certificates = tuple(map(_to_record, fitted.certificates))
+    asking = _to_asking_record(fitted.asking) if fitted.asking else None
+    return PolicyContent(model.name, model.intercept, weights, certificates, asking=asking)
 
 
 def to_fitted(content: PolicyContent) -> FittedThresholds:
     """Return the fitted policy of a record; raises ValueError for one that no worker can decide by."""
     weights = tuple((each.input, each.weight) for each in content.weights)
     fitted = FittedThresholds(
-        RiskModel(content.model, content.intercept, weights), tuple(map(_certificate, content.certificates))
+        RiskModel(content.model, content.intercept, weights),
+        tuple(map(_certificate, content.certificates)),
+        _asking(content.asking) if content.asking else None,
     )
     if any(each.model != fitted.model.identity for each in fitted.certificates):
         raise ValueError("a certificate is about another risk model")
     return fitted
+
+
+def _to_asking_record(order: AskingOrder) -> PolicyAsking:
+    expected = order.expected
+    weights = tuple(PolicyWeight(name, weight) for name, weight in expected.weights)
+    return PolicyAsking(expected.intercept, weights, order.told, order.threshold)
+
+
+def _asking(record: PolicyAsking) -> AskingOrder:
+    weights = tuple((each.input, each.weight) for each in record.weights)
+    return AskingOrder(RiskModel(ASKING_MODEL, record.intercept, weights), record.told, record.threshold)
 
 
 def _to_record(certificate: Certificate) -> PolicyCertificate:

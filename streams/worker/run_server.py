@@ -190,7 +190,9 @@ async def _open_pipeline(
         worker_components.open_scorer(settings, metrics, scorer_options(settings)) as scorer,
         worker_components.open_worker_translation(settings, metrics) as translation,
         open_on_demand_retriever(documents, settings) as retrieval,
-        worker_components.open_cascade(settings, metrics, stages, lambda: _SINGLE_PARTITION) as ask_judges,
+        worker_components.open_cascade(
+            settings, metrics, stages, lambda: _SINGLE_PARTITION, policies
+        ) as ask_judges,
     ):
         if retrieval and not settings.retrieval.ready_before_complete:
             health.set_waiting_for("the index of the documents")

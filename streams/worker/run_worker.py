@@ -178,7 +178,7 @@ async def _run(settings: Settings) -> None:
         _watch_impairments(health, board, documents, terms, retrieval)
         ask_judges = await stack.enter_async_context(
             worker_components.open_cascade(
-                settings, metrics, traces.stages, lambda: _partition_share(app, topics)
+                settings, metrics, traces.stages, lambda: _partition_share(app, topics), policies
             )
         )
         pipeline = worker_components.build_pipeline(

@@ -125,11 +125,12 @@ async def open_cascade(
     metrics: WorkerMetrics,
     stages: Stages,
     partition_share: Callable[[], tuple[frozenset[int], int]],
+    policies: PolicyFollower | None = None,
 ) -> AsyncIterator[AskJudges | None]:
     """Open the cascade of judges; yields None if no endpoint is set.
 
-    ``partition_share`` returns this worker's partitions of ``answers`` and the number of all. Raises
-    InvalidSettings for files that cannot be used.
+    ``partition_share`` returns this worker's partitions of ``answers`` and the number of all.
+    ``policies``: None if they are not followed. Raises InvalidSettings for files that cannot be used.
     """
     judges = settings.judges
     if not (judges.endpoints and settings.scoring.enabled):
@@ -150,6 +151,7 @@ async def open_cascade(
                 judges.timeout_seconds,
                 max_waiting_for_judges(settings.flow.max_in_flight),
                 partition_share,
+                lambda: policies.active if policies else SETTINGS_POLICY,
             )
             metrics.judge_budget.watch(budget)
             metrics.judges.watch(endpoints, lambda: cascade.in_flight)

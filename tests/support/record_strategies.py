@@ -13,6 +13,7 @@ from schemas import (
     KnownAnswer,
     Pause,
     PolicyAlphaCost,
+    PolicyAsking,
     PolicyCalibration,
     PolicyCalibrationBin,
     PolicyCertificate,
@@ -297,6 +298,11 @@ policy_changes = st.builds(
             weights=_some(weights),
             certificates=_some(certificates),
             figures=_maybe(figures),
+            asking=_maybe(
+                st.builds(
+                    PolicyAsking, intercept=numbers, weights=_some(weights), told=shares, threshold=shares
+                )
+            ),
         )
     ),
 )

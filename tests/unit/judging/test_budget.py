@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from streams.llm.budget import (
     DAY_SECONDS,
+    KEPT_FOR_OTHERS,
     MAX_AMOUNT,
-    RESERVED_FOR_FIRST,
     Budget,
     BudgetAmount,
     BudgetObserver,
@@ -23,7 +23,7 @@ from streams.llm.budget import (
 )
 from tests.support.clock import Clock
 
-FIRST, SECOND = Priority.FIRST, Priority.SECOND
+FIRST, SECOND, LAST = Priority.FIRST, Priority.SECOND, Priority.LAST
 # The first minute of a day.
 NOON = 20_000 * DAY_SECONDS + DAY_SECONDS / 2
 LIMITS = Limits(Limit(10, 1_000), Limit(25, 3_000))
@@ -230,15 +230,26 @@ def test_a_day_that_is_spent_too_fast_refuses_the_second_priority_in_a_fresh_min
     assert budget.reserve(BudgetAmount(1), FIRST)
 
 
+def test_the_last_priority_gets_only_what_spending_is_behind_by():
+    clock = Clock(NOON)  # half of the day is over: even spending would have left 50
+    budget = budget_of(Limits(Limit(), Limit(100)), clock)
+    assert budget.reserve(BudgetAmount(51), LAST)
+    assert budget.reserve(BudgetAmount(1), LAST) is None
+    assert budget.reserve(BudgetAmount(20), FIRST), "what is kept is for the others"
+    clock.now += DAY_SECONDS / 4
+    assert budget.reserve(BudgetAmount(1), LAST)
+    assert budget_of(Limits(), clock).reserve(BudgetAmount(1), LAST), "without a limit nothing is kept"
+
+
 @given(AMOUNTS, AMOUNTS, st.floats(0, 2 * DAY_SECONDS))
-def test_the_first_priority_is_granted_whatever_the_second_is(before, need, seconds):
+def test_the_first_priority_is_granted_whatever_the_others_are(before, need, seconds):
     def granted(priority):
         budget = budget_of(clock=Clock(NOON + seconds))
         budget.reserve(before, FIRST)
         return budget.reserve(need, priority) is not None
 
-    assert granted(FIRST) >= granted(SECOND)
-    assert 0 < RESERVED_FOR_FIRST < 1
+    assert granted(FIRST) >= granted(SECOND) >= granted(LAST)
+    assert sorted(KEPT_FOR_OTHERS, key=KEPT_FOR_OTHERS.__getitem__) == list(Priority)
 
 
 def test_it_keeps_nothing_of_a_reservation():

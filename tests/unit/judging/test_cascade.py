@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,10 @@ from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
 from scoring.features.quotation import VERBATIM_DOCUMENT_RULE
 from scoring.judges import METHODS, JudgeOptions
 from scoring.judges.requests import Failure, Finish, Outcome, Reply, Request
-from scoring.policy import Policy
+from scoring.policy import ActivePolicy, Policy
+from scoring.policy.asking import AskingOrder
+from scoring.policy.certificates import FittedThresholds
+from scoring.policy.risk import SHIPPED_RISK, RiskModel, risk_inputs
 from scoring.values.exchange import Decision, Exchange, MessageType, Passage, RefusalKind
 from scoring.values.opinion import Label
 from scoring.values.rules import Reason
@@ -245,6 +248,32 @@ def test_what_is_left_of_a_budget_goes_to_those_that_an_opinion_decides_either_w
 
     spent = (Reason.JUDGE_BUDGET_SPENT,)
     assert run_virtually(scenario()) == [(), (), (), spent, (), spent]
+    assert len(model.sent) == 4
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.2])
+def test_a_fitted_policy_keeps_the_budget_for_the_answers_that_an_opinion_tells_most_of(
+    threshold: float,
+) -> None:
+    model = replying(UNSURE_TRUE)
+    asking = cascade(model, budget=Limit(requests=4))
+    known = replace(DOUBTFUL, score=1.5)
+    expected = RiskModel("asking", 0.0, (("score", 4.0),))
+    order = AskingOrder(expected, threshold=threshold)
+    assert not AskingOrder(expected, threshold=0.2).comes_first(risk_inputs(known, (), len(EXCHANGE.answer)))
+    asking.active = lambda: ActivePolicy("fitted", FittedThresholds(SHIPPED_RISK, (), order))
+
+    async def scenario() -> list[tuple[str, ...]]:
+        answers = [known] * 3 + [replace(DOUBTFUL, score=3.0)] * 3
+        return [
+            (await asking.ask_judges(other(number), assessment, 60)).degraded
+            for number, assessment in enumerate(answers)
+        ]
+
+    spent = (Reason.JUDGE_BUDGET_SPENT,)
+    as_they_come = [(), (), (), (), spent, spent]
+    in_order = [(), spent, spent, (), (), ()]
+    assert run_virtually(scenario()) == (in_order if threshold else as_they_come)
     assert len(model.sent) == 4
 
 

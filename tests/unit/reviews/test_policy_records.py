@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import Codec, PolicyChange
+from scoring.policy.asking import ASKING_MODEL, AskingOrder
 from scoring.policy.certificates import FittedThresholds, Promise
 from scoring.policy.risk import RiskModel
 from scoring.values.exchange import Decision
@@ -61,7 +62,9 @@ def fitted_policies(draw: st.DrawFn) -> FittedThresholds:
         versions=st.lists(names, max_size=4).map(tuple),
         max_documents_changed=shares,
     )
-    return FittedThresholds(model, tuple(draw(st.lists(certificates, max_size=3))))
+    asking = st.builds(AskingOrder, models.map(lambda each: replace(each, name=ASKING_MODEL)), shares, shares)
+    found = tuple(draw(st.lists(certificates, max_size=3)))
+    return FittedThresholds(model, found, draw(st.none() | asking))
 
 
 @given(fitted_policies())
