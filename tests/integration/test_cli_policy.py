@@ -21,6 +21,7 @@ from tests.support.policies import a_change, write_changes
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
+_BUDGET = "--judge-calls", "100", "--reviewer-minutes", "60"
 _NOW = datetime.now(UTC).replace(microsecond=0)
 
 
@@ -39,8 +40,14 @@ def rated_stream(number: int) -> list[Verdict | Review]:
             confidence=round(chance.uniform(0.7, 1), 3),
             score=1.0 if said else 5.0,
         )
+        score = chance.uniform(1, 3.5) if untrue else chance.uniform(2.5, 5)
         verdict = any_verdict(
-            verdict_id=f"v-{n}", decision="review", scored_at=at, answer=f"Answer {n}.", opinions=(opinion,)
+            verdict_id=f"v-{n}",
+            decision="review",
+            score=score,
+            scored_at=at,
+            answer=f"Answer {n}.",
+            opinions=(opinion,),
         )
         rating = a_review(
             review_id=f"r-{n}", verdict_id=f"v-{n}", rating=1 if untrue else 5, reviewed_at=at, source="desk"
@@ -70,6 +77,16 @@ def check_figures(version: PolicyVersion, certificate: dict[str, Any]) -> None:
     assert sum(each.ratings for each in figures.calibration.bins) == figures.calibration.ratings
 
 
+def check_asking(version: PolicyVersion, text: str) -> None:
+    """Check that a proposal carries the order of asking, and that the command says what comes first."""
+    assert "judges first: 100 of 700 answers" in text
+    assert "reviewers first: 30 of 700 answers" in text
+    fitted = version.fitted
+    assert fitted
+    assert fitted.asking
+    assert not fitted.asking.comes_first({"score": -1.0}), "what is certain is not asked about"
+
+
 async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
     topics: Topics, settings: Settings, tmp_path: Path
 ) -> None:
@@ -91,7 +108,7 @@ async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
 
     await publish(settings, rated_stream(700))
     plot = tmp_path / "fit.svg"
-    text, told = await run("fit", "--alpha", "0.05", "--propose", "--by", "anna", "--plot", plot)
+    text, told = await run("fit", "--alpha", "0.05", "--propose", "--by", "anna", "--plot", plot, *_BUDGET)
     version = next(word for word in told.replace(";", " ").split() if word.startswith("fitted-"))
     assert "700 answers, 700 rated: 700 held or drawn, 0 by the choice of a reviewer" in text
     assert "Brier score" in text
@@ -103,6 +120,7 @@ async def test_ratings_become_a_policy_that_is_approved_withdrawn_and_compared(
     assert certificate["bound"] <= 0.05
     state = await read_policies(settings)
     check_figures(state.version(version), certificate)
+    check_asking(state.version(version), text)
     report = json.loads((await run("fit", "--json"))[0])
     assert report["attempt"] == 2
     assert report["groups"][0]["true_sent"]["value"] > 0.7
