@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -31,13 +31,14 @@ from streams.storage.store_file import StoreFormat, connect, open_store_file, tr
 DATABASE_NAME: Final = "ratings.sqlite3"
 _SCHEMA: Final = """
 CREATE TABLE verdicts (
-    verdict_id TEXT NOT NULL PRIMARY KEY,
+    place INTEGER PRIMARY KEY AUTOINCREMENT,  -- later for what replaces a row, and never used again
+    verdict_id TEXT NOT NULL UNIQUE,
     scored_at INTEGER NOT NULL,
     certified_by TEXT NOT NULL,
     facts TEXT NOT NULL
 ) STRICT;
 CREATE INDEX verdicts_by_time ON verdicts (scored_at);
-CREATE INDEX verdicts_by_policy ON verdicts (certified_by, scored_at) WHERE certified_by <> '';
+CREATE INDEX verdicts_by_policy ON verdicts (certified_by) WHERE certified_by <> '';
 CREATE TABLE reviews (
     review_id TEXT NOT NULL PRIMARY KEY,
     verdict_id TEXT NOT NULL,
@@ -50,7 +51,7 @@ CREATE INDEX reviews_by_verdict ON reviews (verdict_id);
 FORMAT: Final = StoreFormat(
     setting="desk.store",
     application_id=0x74677261,  # "tgra"
-    layout=1,
+    layout=2,
     schema=_SCHEMA + topic_positions.SCHEMA,
     pragmas=("synchronous = NORMAL",),
 )
@@ -59,6 +60,17 @@ FORMAT: Final = StoreFormat(
 def rating_topics(topics: Topics) -> tuple[str, ...]:
     """Return the topics that ratings are a function of."""
     return (topics.auto_send, topics.review, topics.blocked, topics.reviews)
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """The verdicts of a version that the sample draws, up to a place of the table."""
+
+    certified_by: str = ""
+    since: int = 0
+    sample: str = ""
+    place: int = 0
+    verdict_ids: set[str] = field(default_factory=set)
 
 
 class RatingStore:
@@ -73,6 +85,7 @@ class RatingStore:
 
     def __init__(self, folder: Path, codec: Codec) -> None:
         self._reader_id = codec.reader_id
+        self._drawn = _Drawn()
         self._writer = open_store_file(folder / DATABASE_NAME, FORMAT)
         self._reader = connect(folder / DATABASE_NAME, FORMAT)
 
@@ -87,6 +100,7 @@ class RatingStore:
 
     def reset(self, identities: Iterable[TopicIdentity]) -> None:
         """Forget everything, and note which topics are read from now on."""
+        self._drawn = _Drawn()
         with transaction(self._writer) as writer:
             topic_positions.reset(writer, ("verdicts", "reviews"), identities, self._reader_id)
 
@@ -119,16 +133,26 @@ class RatingStore:
 
     def audited(self, sample: AuditSample, certified_by: str, since: int) -> tuple[JoinedRating, ...]:
         """Return what a version of the policy has sent since then and the sample draws, rated or not."""
-        query = "SELECT verdict_id, facts FROM verdicts WHERE certified_by = ? AND certified_by <> '' "
-        rows = self._reader.execute(f"{query}AND scored_at >= ?", (certified_by, since))
-        drawn = [_to_facts(facts) for verdict_id, facts in rows if sample.raters(verdict_id)]
+        drawn = self._drawn
+        if (drawn.certified_by, drawn.since, drawn.sample) != (certified_by, since, sample.id):
+            drawn = self._drawn = _Drawn(certified_by, since, sample.id)
+        query = (
+            "SELECT place, verdict_id FROM verdicts WHERE certified_by = ? AND certified_by <> '' "
+            "AND place > ? AND scored_at >= ? ORDER BY place"
+        )
+        for place, verdict_id in self._reader.execute(query, (certified_by, drawn.place, since)):
+            drawn.place = place
+            if sample.raters(verdict_id):
+                drawn.verdict_ids.add(verdict_id)
+        facts, reviews = list[VerdictFacts](), list[PersonsReview]()
+        query = "SELECT facts FROM verdicts WHERE verdict_id = ? AND certified_by = ? AND scored_at >= ?"
+        for each in drawn.verdict_ids:
+            facts += [_to_facts(text) for (text,) in self._reader.execute(query, (each, certified_by, since))]
         query = "SELECT facts FROM reviews WHERE verdict_id = ?"
-        reviews = [
-            PersonsReview(**json.loads(text))
-            for each in drawn
-            for (text,) in self._reader.execute(query, (each.verdict_id,))
-        ]
-        return join(drawn, reviews, sample.draw).ratings
+        for verdict in facts:
+            rows = self._reader.execute(query, (verdict.verdict_id,))
+            reviews += [PersonsReview(**json.loads(text)) for (text,) in rows]
+        return join(facts, reviews, sample.draw).ratings
 
     def inputs(self, since: int, until: int, limit: int) -> list[dict[str, float]]:
         """Return the inputs of the risk of the newest ``limit`` verdicts of this time (ms since 1970)."""
@@ -144,7 +168,7 @@ class RatingStore:
         if stored is None or verdict_order(facts) < verdict_order(_to_facts(stored[0])):
             text = json.dumps({**asdict(facts), "versions": sorted(facts.versions)})
             row = (facts.verdict_id, facts.scored_at, facts.certified_by, text)
-            self._writer.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
+            self._writer.execute(_REPLACE_VERDICT, row)
 
     def _store_review(self, review: PersonsReview) -> None:
         query = "SELECT facts FROM reviews WHERE review_id = ?"
@@ -155,6 +179,9 @@ class RatingStore:
 
 
 _DECISIONS: Final = frozenset(Decision)
+_REPLACE_VERDICT: Final = """
+INSERT OR REPLACE INTO verdicts (verdict_id, scored_at, certified_by, facts) VALUES (?, ?, ?, ?)
+"""
 
 
 def _to_facts(text: str) -> VerdictFacts:

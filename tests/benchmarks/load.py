@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas import ChatbotAnswer, ContextPassage
-from streams.cli.demo.demo_run import Language, sample_answers, sample_documents
+from streams.cli.demo.sample import Language, sample_answers, sample_documents
 from tests.benchmarks.varied import WORD, other_word, words_of
 
 #: Of each document; with the sample's 36 in a language, some hundred and eighty are in use.

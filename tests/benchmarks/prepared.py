@@ -23,7 +23,7 @@ from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.cache.cache_file import PARSE_CACHE_ID, CacheFile
 from scoring.lexicon import Lexicon, load_shipped
 from scoring.text.parsing import LazyParse, Parse, ParseCache, default_parser
-from streams.cli.demo.demo_run import sample_documents
+from streams.cli.demo.sample import sample_documents
 from tests.benchmarks.scoring import Language, scored_exchanges
 
 _MIB = 100_000

@@ -22,7 +22,7 @@ from typing import Final, get_args
 
 from scoring.policy import Policy
 from scoring.values.exchange import Decision
-from streams.cli.demo.demo_run import Language, sample_answers, sample_documents
+from streams.cli.demo.sample import Language, sample_answers, sample_documents
 from streams.desk.judgements import combine, judgement
 from streams.known_answers.known_state import KnownAnswers, KnownAnswerState
 from streams.pipeline.context import StaticDocuments

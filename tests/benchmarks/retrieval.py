@@ -21,7 +21,7 @@ from rich.console import Console
 
 from schemas import KnowledgeDocument
 from schemas.jsonl import BadLine, read_jsonl
-from streams.cli.demo import demo_run as sample
+from streams.cli.demo import sample
 from streams.search.on_demand import OnDemandRetriever, open_on_demand_retriever
 from streams.search.search import SearchOptions
 from streams.settings import RetrievalSettings, Settings

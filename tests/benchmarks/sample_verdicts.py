@@ -8,7 +8,7 @@ from typing import get_args
 
 from schemas import Codec
 from schemas.records import Verdict
-from streams.cli.demo.demo_run import Language
+from streams.cli.demo.sample import Language
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline
 from streams.scorers.options import scorer_options

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from scoring import Exchange, Passage, Scorer, ScorerOptions
 from scoring.text.parsing import default_parser
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 
 Language = Literal["en", "nl"]
 

@@ -26,7 +26,7 @@ import psutil
 from aiohttp import ClientSession
 
 from schemas import ChatbotAnswer, to_json
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.documents.company_terms import offline_terms
 from streams.pipeline.context import StaticDocuments
 from streams.pipeline.pipeline import OfflinePipeline, Pipeline

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from streams.cli.demo.demo_run import Language
+from streams.cli.demo.sample import Language
 from streams.embedded import EmbeddedKafka
 from tests.benchmarks.checkout import Checkout, named_checkout
 from tests.benchmarks.load import answers

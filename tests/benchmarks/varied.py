@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from schemas import ChatbotAnswer, KnowledgeDocument
-from streams.cli.demo.demo_run import Language, sample_answers, sample_documents
+from streams.cli.demo.sample import Language, sample_answers, sample_documents
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 #: Of a hundred words, so many are exchanged for another of the language, and so many for a name.

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -165,6 +166,37 @@ def test_a_visitor_decides_at_the_desk_and_the_simulated_reviewer_then_stops(tmp
     assert demo.returncode == 130
     assert_nothing_is_left(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["stderr"]
+
+
+@pytest.mark.timeout(4 * DEADLINE_SECONDS)
+def test_ratings_become_a_policy_that_sends_and_is_withdrawn_when_the_chatbot_gets_worse(
+    tmp_path: Path,
+) -> None:
+    demo = start(tmp_path, "--desk", "--rate", "0")
+    verdicts: list[str] = []
+    assert demo.stdout
+    reading = threading.Thread(target=lambda: verdicts.extend(demo.stdout or ()))
+    reading.start()
+    told = tmp_path / "stderr"
+    withdrawn = re.compile(
+        r"has withdrawn the policy: (\d+) mistakes in \d+ audited answers: more than 10\.0%"
+    )
+    assert within(lambda: withdrawn.search(told.read_text()) or demo.poll() is not None, 3 * DEADLINE_SECONDS)
+    assert withdrawn.search(told.read_text()), told.read_text()
+    before, _, _ = told.read_text().partition(" decides from now on")
+    assert "mistakes, 95% sure" in before, "the certificate"
+    assert re.search(r"  10%  4\d of 86 ", before), "what is sent of all"
+    (desk,) = re.findall(r"the review desk: (http://127\.0\.0\.1:\d+/)", before)
+    with Reviewer(desk, "lead") as lead:
+        assert within(lambda: "more than 10.0%" in lead.look("/lead/policies"))
+    demo.send_signal(signal.SIGINT)
+    assert demo.wait(60) == 130
+    reading.join(60)
+    sent = [line for line in verdicts if "low risk" in line]
+    held = [line for line in verdicts if "policy withdrawn" in line]
+    assert len(sent) > 40, "the true ones, and some of the worse"
+    assert held, "what comes after the withdrawal waits for a person"
+    assert_nothing_is_left(tmp_path)
 
 
 def within(found: Callable[[], object], seconds: float = 120) -> bool:

@@ -16,7 +16,10 @@ from pydantic import BaseModel, SecretStr
 
 from streams.cli.command_output import CommandFailed, ExitCode, UsageError, say
 from streams.cli.demo.demo_board import DemoBoard, open_display
-from streams.cli.demo.demo_run import DemoFailed, Language, WorkerProcess, page_address, run_demo
+from streams.cli.demo.demo_judge import recorded_judge_settings
+from streams.cli.demo.demo_process import DemoFailed, WorkerProcess
+from streams.cli.demo.demo_run import DemoDesk, DemoRun, page_address
+from streams.cli.demo.sample import Language
 from streams.cli.verdict_rendering import ResultConsole
 from streams.embedded import EmbeddedKafka, EmbeddedKafkaError, FetchFailed, MissingExtra
 from streams.embedded.broker_properties import LOOPBACK, free_ports, is_free
@@ -26,7 +29,6 @@ from streams.settings import (
     DeskSettings,
     DocumentSettings,
     EncodingSettings,
-    JudgeSettings,
     KafkaSettings,
     RatesSettings,
     RateWindowSettings,
@@ -52,6 +54,10 @@ _RATES = RatesSettings(
 _ALERTS = AlertSettings(
     thresholds=(AlertThreshold(name="hallucination-rate", window_seconds=60, rate=0.1, minimum_answers=20),)
 )
+
+_DECISIONS_PER_MINUTE = 1_000
+# Opinions decide nothing at the desk of the demo until ratings show what they are worth.
+_HOLDING = {variable_name("policy", "send_confidence"): "1", variable_name("policy", "block_confidence"): "1"}
 
 
 def demo(
@@ -97,7 +103,10 @@ def demo(
     when every sample answer has its verdict, and removes its files. Meanwhile its page, by default
     http://127.0.0.1:6066/, shows the rate of untrue answers, and which were blocked and why.
 
-    With --desk you decide yourself, at http://127.0.0.1:6067/, about the answers that wait for a person.
+    With --desk you decide yourself, at http://127.0.0.1:6067/, about the answers that wait for a person. A
+    judge plays recorded opinions back, and opinions alone send nothing. If you leave the deciding to the
+    simulated reviewer, it goes on: from the ratings a policy is fitted and approved, answers are sent by it,
+    the chatbot gets worse, and the policy is withdrawn. See http://127.0.0.1:6067/lead/policies meanwhile.
 
     Example: `truthgate demo --rate 5`
     """
@@ -109,9 +118,17 @@ def demo(
         with _signals_as_ctrl_c(), _exit_codes(folder):
             own_port = _free_port(own.web.port if port is None else port, "the worker's page")
             desk_port = _free_port(own.desk.port, "the review desk") if desk else None
-            asked = own.judges if judges else None
             board = _demo(
-                folder, asked, language, rate, own_port, desk_port, reviewer=reviewer, plain=plain, keep=keep
+                folder,
+                own,
+                language,
+                rate,
+                own_port,
+                desk_port,
+                judges=judges,
+                reviewer=reviewer,
+                plain=plain,
+                keep=keep,
             )
         say(board.summary())
         if not (keep or desk):
@@ -134,12 +151,13 @@ def _free_port(wanted: int, of: str) -> int:
 
 def _demo(
     folder: Path,
-    judges: JudgeSettings | None,
+    own: Settings,
     language: Language,
     rate: float,
     port: int,
     desk_port: int | None,
     *,
+    judges: bool,
     reviewer: bool,
     plain: bool,
     keep: bool,
@@ -155,30 +173,32 @@ def _demo(
             "rates": _RATES,
             "alerts": _ALERTS,
         }
+        judge_port = None
         if judges:
-            sections["judges"] = judges
+            sections["judges"] = own.judges
+        elif desk_port:
+            (judge_port,) = free_ports(1)
+            sections["judges"] = recorded_judge_settings(judge_port)
         if desk_port:
-            sections["desk"] = DeskSettings(host=LOOPBACK, port=desk_port, store=folder / "desk")
-        (broker,) = kafka.brokers
+            sections["desk"] = DeskSettings(
+                host=LOOPBACK,
+                port=desk_port,
+                store=folder / "desk",
+                audit_share=1,
+                decisions_per_minute=_DECISIONS_PER_MINUTE,
+            )
         variables = _variables(sections)
+        if judge_port:
+            variables |= _HOLDING
+        (broker,) = kafka.brokers
         worker = WorkerProcess(variables, folder / "worker.log", lambda: broker.running)
         desk = None
         if desk_port:
-            desk = WorkerProcess(variables, folder / "desk.log", lambda: broker.running, "desk")
-        settings = Settings.model_validate({**sections, "encoding": EncodingSettings()})
+            process = WorkerProcess(variables, folder / "desk.log", lambda: broker.running, "desk")
+            desk = DemoDesk(process, reviewer, judge_port)
+        settings = Settings.model_validate({**sections, "flow": own.flow, "encoding": EncodingSettings()})
         with open_display(ResultConsole(), plain=plain) as show:
-            return asyncio.run(
-                run_demo(
-                    settings,
-                    language,
-                    rate,
-                    worker,
-                    show,
-                    keep=keep,
-                    desk=desk,
-                    reviewer=bool(desk) and reviewer,
-                )
-            )
+            return asyncio.run(DemoRun(settings, language, worker, desk, show).run(rate, keep=keep))
 
 
 def _variables(sections: Mapping[str, BaseModel]) -> dict[str, str]:

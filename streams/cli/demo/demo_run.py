@@ -1,24 +1,21 @@
 """The run of the demo: topics, documents, worker, answers, verdicts."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.resources import files
-from pathlib import Path
-from typing import Literal, TypeVar
 
 import httpx2
 
-from schemas import BadLine, ChatbotAnswer, KnowledgeDocument, Verdict, read_jsonl
+from schemas import ChatbotAnswer, KnowledgeDocument, Verdict
 from streams.cli.command_output import InputErrors, say
 from streams.cli.demo.demo_board import DemoBoard, Show
-from streams.cli.demo.demo_reviewer import review_until_a_person_does
+from streams.cli.demo.demo_judge import RecordedJudge
+from streams.cli.demo.demo_policy import PolicyStory, demo_ratings
+from streams.cli.demo.demo_process import WorkerProcess
+from streams.cli.demo.demo_reviewer import SimulatedReviewer
+from streams.cli.demo.sample import Language, sample_answers, sample_documents
 from streams.cli.topic_access import (
     OutgoingRecord,
     TimeRange,
@@ -28,166 +25,147 @@ from streams.cli.topic_access import (
     publish,
     send_all,
 )
-from streams.embedded import kill_with_parent
 from streams.kafka.kafka_records import event_headers
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics, create_topics
-from streams.settings import ENV_PREFIX, Settings, variable_name
-
-Language = Literal["nl", "en"]
-T = TypeVar("T")
+from streams.settings import Settings, variable_name
 
 _SOURCE = "demo"
 _START_SECONDS = 300.0  # models are loaded and documents indexed, on any machine
 _SLACK_SECONDS = 60.0  # beyond an answer's own time limit, on any machine
-_STOP_SECONDS = 20.0
 _POLL_SECONDS = 0.25
 _PROBE_SECONDS = 5.0
-_TAIL_LINES = 8
+
 
 # After so many answers follows one whose bytes are truncated, so that there is a dead letter.
 _ANSWERS_BEFORE_BROKEN = 5
 
-# The user's settings for scoring apply in the demo, too; addresses and files do not, except for the language
-# models that the demo is set to ask.
-_INHERITED = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
 
+@dataclass(frozen=True, slots=True)
+class DemoDesk:
+    """The review desk of a demo, whether a simulated reviewer decides there, and the port of the judge.
 
-def sample_documents(language: Language) -> list[KnowledgeDocument]:
-    """Read the help documents of the sample."""
-    return _read_sample("documents", language, KnowledgeDocument)
-
-
-def sample_answers(language: Language) -> list[ChatbotAnswer]:
-    """Read the chat log of the sample, with answers that quote a guide interspersed."""
-    answers = _read_sample("answers", language, ChatbotAnswer)
-    guides = _read_sample("guides", language, ChatbotAnswer)
-    distance = len(answers) // len(guides)
-    for number, guide in enumerate(guides):
-        answers.insert(number * (distance + 1) + distance // 2, guide)
-    return answers
-
-
-def _read_sample(name: str, language: Language, record_type: type[T]) -> list[T]:
-    path = Path(str(files("streams") / "sample" / f"{name}.{language}.jsonl"))
-    return [line for _, line in read_jsonl(path, record_type) if not isinstance(line, BadLine)]
-
-
-class DemoFailed(Exception):
-    """The demo cannot continue; ``log_tail`` is the end of the worker's log."""
-
-    def __init__(self, message: str, log_tail: str) -> None:
-        super().__init__(message)
-        self.log_tail = log_tail
-
-
-class WorkerProcess:
-    """A process of ``truthgate worker``, or desk, that ends with this process, however this one ends.
-
-    ``kafka_runs`` returns whether the process of its broker exists.
+    Without a port the worker has judges of its own, or none.
     """
 
-    def __init__(
-        self,
-        variables: Mapping[str, str],
-        log_file: Path,
-        kafka_runs: Callable[[], bool],
-        command: str = "worker",
-    ) -> None:
-        self._command = command
-        self._variables = variables
-        self._log_file = log_file
-        self._kafka_runs = kafka_runs
-        self._process: subprocess.Popen[bytes] | None = None
+    process: WorkerProcess
+    reviewer: bool
+    judge_port: int | None
 
-    def failure(self, message: str) -> DemoFailed:
-        """Return the failure with the last lines of the log."""
-        lines = self._log_file.read_text(encoding="utf-8", errors="replace").splitlines()
-        return DemoFailed(message, "\n".join(lines[-_TAIL_LINES:]))
 
-    def check_running(self) -> None:
-        """Raise DemoFailed if the process, or its broker, has ended."""
-        if not self._kafka_runs():
-            raise self.failure("Kafka ended")
-        if self._process and (code := self._process.poll()) is not None:
-            raise self.failure(f"the {self._command} ended with exit code {code}")
+@dataclass(frozen=True, slots=True)
+class DemoRun:
+    """A run of the demo.
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Start the process, and end it with its children when the block ends."""
-        command = [sys.executable, kill_with_parent.__file__, sys.executable, "-m", "streams.cli"]
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.upper().startswith(ENV_PREFIX) or name.upper().startswith(_INHERITED)
-        }
-        with (
-            self._log_file.open("wb") as log,
-            # A session of its own: Ctrl-C goes to the demo, which then stops the worker.
-            subprocess.Popen(  # noqa: S603 - our own interpreter
-                [*command, self._command],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                env={**inherited, **self._variables},
-                start_new_session=True,
-            ) as self._process,
-        ):
+    Args:
+        settings: those of its processes.
+        language: of the sample.
+        worker: judges the answers.
+        desk: None: nobody reviews.
+        show: displays each verdict.
+    """
+
+    settings: Settings
+    language: Language
+    worker: WorkerProcess
+    desk: DemoDesk | None
+    show: Show
+
+    async def run(self, rate: float, *, keep: bool) -> DemoBoard:
+        """Run to the end, and return the results.
+
+        ``rate`` is in answers per second (0: no limit); ``keep`` lets the worker run until Ctrl-C, and so
+        does a desk. Raises DemoFailed if a process ends or nothing is published, and ServiceUnreachable.
+        """
+        answers = sample_answers(self.language)
+        board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)
+        await create_topics(self.settings)
+        located = [(each.document_id, each) for each in sample_documents(self.language)]
+        sent = await publish(self.settings, KnowledgeDocument, located, _SOURCE, InputErrors("sample"))
+        say(f"{sent} help documents published")
+        judge = RecordedJudge(self.language, answers)
+        async with AsyncExitStack() as stack:
+            if self.desk and self.desk.judge_port:
+                await stack.enter_async_context(judge.serving(self.desk.judge_port))
+            processes = [self.worker, *([self.desk.process] if self.desk else [])]
+            for each in processes:
+                stack.enter_context(each.running())
+            await _wait_until_ready(self.settings.web.port, self.worker)
             try:
-                yield
-            finally:
-                if self._kafka_runs():  # without it, nothing can be finished
-                    self._process.terminate()
-                    with suppress(subprocess.TimeoutExpired):
-                        self._process.wait(_STOP_SECONDS)
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)  # it, if it still runs, and its children
+                async with asyncio.TaskGroup() as group:
+                    tasks = [group.create_task(_watch(each)) for each in processes]
+                    reviewer = self._reviewer()
+                    if reviewer:
+                        tasks.append(group.create_task(reviewer.run()))
+                    await self._play(_with_broken_one(answers), rate, board)
+                    if keep or self.desk:
+                        _say_kept(self.settings)
+                        if reviewer and self.desk and self.desk.judge_port:
+                            await self._story(answers, reviewer, judge).run()
+                        await tasks[0]
+                    for task in tasks:
+                        task.cancel()
+            except ExceptionGroup as failures:
+                raise _first(failures) from None
+        return board
 
+    def _reviewer(self) -> SimulatedReviewer | None:
+        if self.desk is None:
+            return None
+        address = page_address(self.settings.desk.port)
+        say(f"the review desk: {address} (any name)")
+        ratings = demo_ratings(self.language)
+        return SimulatedReviewer(self.settings, address, ratings) if self.desk.reviewer else None
 
-async def run_demo(
-    settings: Settings,
-    language: Language,
-    rate: float,
-    worker: WorkerProcess,
-    show: Show,
-    *,
-    keep: bool,
-    desk: WorkerProcess | None = None,
-    reviewer: bool = False,
-) -> DemoBoard:
-    """Run the demo with the worker's settings to its end, and return its results.
+    def _story(
+        self, answers: Sequence[ChatbotAnswer], reviewer: SimulatedReviewer, judge: RecordedJudge
+    ) -> PolicyStory:
+        async def play(given: Sequence[ChatbotAnswer], rate: float) -> None:
+            await self._play(given, rate, DemoBoard([each.answer_id for each in given]))
 
-    ``rate`` is in answers per second (0: no limit); ``keep`` lets the worker run until Ctrl-C, and so does a
-    ``desk``, at which a simulated ``reviewer`` decides. Raises DemoFailed if a process ends or nothing is
-    published, and ServiceUnreachable.
-    """
-    answers = sample_answers(language)
-    board = DemoBoard([answer.answer_id for answer in answers], dead_letters=1)
-    await create_topics(settings)
-    located = [(each.document_id, each) for each in sample_documents(language)]
-    sent = await publish(settings, KnowledgeDocument, located, _SOURCE, InputErrors("sample"))
-    say(f"{sent} help documents published")
-    with worker.running(), desk.running() if desk else nullcontext():
-        await _wait_until_ready(settings.web.port, worker)
+        page = page_address(self.settings.desk.port)
+        return PolicyStory(
+            self.settings, self.language, answers, reviewer, judge, self.worker.run_command, play, page
+        )
+
+    async def _play(self, answers: Sequence[ChatbotAnswer | None], rate: float, board: DemoBoard) -> None:
+        """Publish the answers, and return when all of them have their verdicts."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_replay(self.settings, answers, rate, board))
+            await self._collect(board)
+
+    async def _collect(self, board: DemoBoard) -> None:
+        """Add verdicts and dead letters to the board until it is complete; DemoFailed if one is overdue."""
+        settings, topics = self.settings, Topics(self.settings.kafka.topic_prefix)
+        codec = create_codec(settings)
+        self.show(board, None)
+        followed = follow(
+            settings.kafka, *topics.outputs, topics.dead_letters, period=TimeRange(from_beginning=True)
+        )
+        limit, now = settings.flow.answer_timeout_seconds + _SLACK_SECONDS, asyncio.get_running_loop().time
         try:
-            async with asyncio.TaskGroup() as group:
-                watching = group.create_task(_watch(worker, board, settings))
-                tasks = [watching, group.create_task(_replay(settings, answers, rate, board))]
-                if desk:
-                    say(f"the review desk: {page_address(settings.desk.port)} (any name)")
-                    tasks.append(group.create_task(_watch(desk, DemoBoard(()), settings)))
-                if reviewer:
-                    address = page_address(settings.desk.port)
-                    tasks.append(group.create_task(review_until_a_person_does(settings, address, say)))
-                await _collect(settings, board, show)
-                if keep or desk:
-                    _say_kept(settings)
-                    await watching
-                for task in tasks:
-                    task.cancel()
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-    return board
+            async with asyncio.timeout(limit) as overdue, aclosing(followed) as records:
+                async for record in records:
+                    if record.topic == topics.dead_letters:
+                        board.letters += 1
+                        self.show(board, None)
+                    elif (verdict := await decode_record(record, codec, Verdict)) and board.add(verdict):
+                        self.show(board, verdict)
+                    if board.complete:
+                        return
+                    overdue.reschedule(now() + limit)
+        except TimeoutError:
+            failure = f"no verdict for {limit:g} s, {board.settled} of {board.total} so far"
+            raise self.worker.failure(failure) from None
+
+
+def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _with_broken_one(answers: Sequence[ChatbotAnswer]) -> list[ChatbotAnswer | None]:
+    return [*answers[:_ANSWERS_BEFORE_BROKEN], None, *answers[_ANSWERS_BEFORE_BROKEN:]]
 
 
 def _say_kept(settings: Settings) -> None:
@@ -224,23 +202,28 @@ async def _wait_until_ready(port: int, worker: WorkerProcess) -> None:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float, board: DemoBoard) -> None:
+async def _replay(
+    settings: Settings, answers: Sequence[ChatbotAnswer | None], rate: float, board: DemoBoard
+) -> None:
+    """Publish the answers; None is one whose bytes are truncated."""
+    whole = next(filter(None, answers))
+
     async def open_outgoing() -> Callable[[ChatbotAnswer | None], OutgoingRecord]:
         encoded = await open_encoder(settings, ChatbotAnswer, _SOURCE)
 
         def outgoing(answer: ChatbotAnswer | None) -> OutgoingRecord:
             if answer is not None:
                 return encoded(replace(answer, produced_at=datetime.now(UTC)))  # rates depend on this time
-            whole = encoded(answers[0])
+            record = encoded(whole)
             headers = event_headers("broken", "ChatbotAnswer", _SOURCE)
-            return replace(whole, key=b"broken", value=(whole.value or b"")[:40], headers=headers)
+            return replace(record, key=b"broken", value=(record.value or b"")[:40], headers=headers)
 
         return outgoing
 
     async def paced() -> AsyncGenerator[tuple[str, ChatbotAnswer | None], None]:
-        loop, count = asyncio.get_running_loop(), _ANSWERS_BEFORE_BROKEN
+        loop = asyncio.get_running_loop()
         start = loop.time()
-        for index, answer in enumerate([*answers[:count], None, *answers[count:]]):
+        for index, answer in enumerate(answers):
             due = start + index / rate if rate else start
             await asyncio.sleep(due - loop.time())
             yield str(index), answer
@@ -250,33 +233,8 @@ async def _replay(settings: Settings, answers: list[ChatbotAnswer], rate: float,
     await send_all(settings, topic, paced(), open_outgoing, InputErrors("sample"))
 
 
-async def _collect(settings: Settings, board: DemoBoard, show: Show) -> None:
-    """Add verdicts and dead letters to the board until it is complete."""
-    topics, codec = Topics(settings.kafka.topic_prefix), create_codec(settings)
-    show(board, None)
-    followed = follow(
-        settings.kafka, *topics.outputs, topics.dead_letters, period=TimeRange(from_beginning=True)
-    )
-    async with aclosing(followed) as records:
-        async for record in records:
-            if record.topic == topics.dead_letters:
-                board.letters += 1
-                show(board, None)
-            elif (verdict := await decode_record(record, codec, Verdict)) and board.add(verdict):
-                show(board, verdict)
-            if board.complete:
-                return
-
-
-async def _watch(worker: WorkerProcess, board: DemoBoard, settings: Settings) -> None:
-    """Raise DemoFailed if the worker or Kafka ends, or no verdict is published although one is overdue."""
-    limit = settings.flow.answer_timeout_seconds + _SLACK_SECONDS
-    loop = asyncio.get_running_loop()
-    settled, since = board.settled, loop.time()
+async def _watch(process: WorkerProcess) -> None:
+    """Raise DemoFailed if the process or Kafka ends."""
     while True:
         await asyncio.sleep(_POLL_SECONDS)
-        worker.check_running()
-        if board.settled != settled or board.complete:
-            settled, since = board.settled, loop.time()
-        elif loop.time() - since > limit:
-            raise worker.failure(f"no verdict for {limit:g} s, {settled} of {board.total} so far")
+        process.check_running()

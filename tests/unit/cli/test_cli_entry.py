@@ -14,7 +14,7 @@ from aiokafka.errors import KafkaTimeoutError
 from schemas import RegistryUnreachable
 from streams.cli.command_output import CommandFailed
 from streams.cli.demo.demo_command import _exit_codes as reporting
-from streams.cli.demo.demo_run import DemoFailed
+from streams.cli.demo.demo_process import DemoFailed
 from streams.cli.entry import run
 from streams.embedded.jars import BrokerFailed, FetchFailed, MissingExtra
 from streams.kafka.kafka_clients import ServiceUnreachable

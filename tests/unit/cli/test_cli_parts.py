@@ -22,7 +22,7 @@ from streams.cli.command_output import InputErrors, json_line, printable
 from streams.cli.dead_letters.dead_letter_archive import ArchivedLetter, LetterFilter
 from streams.cli.dead_letters.dead_letter_commands import ReplayResult
 from streams.cli.demo.demo_board import DemoBoard, tables
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 from streams.cli.stream_commands import seconds_until_due
 from streams.cli.topic_access import OnSettled, OutgoingRecord, Sender
 from streams.cli.verdict_rendering import ResultConsole, marked_excerpt, verdict_line

@@ -195,3 +195,37 @@ def test_the_sample_draws_what_was_decided_without_a_person_with_its_share():
     assert [each.drawn for each in draws] == [SAMPLE.raters(each.verdict_id) > 0 for each in facts]
     assert SAMPLE.draw(replace(facts[0], decision=verdict_facts(_BASE).decision)) == NEVER
     assert AuditSample(b"key", 0).draw(facts[0]) == NEVER != AuditDraw(0.5, drawn=False)
+
+
+SENT = st.builds(
+    lambda number, version, later: any_verdict(
+        verdict_id=f"v-{number}",
+        decision="auto_send",
+        reasons=("low_risk",),
+        policy_version=version,
+        scored_at=_BASE.scored_at + later,
+    ),
+    st.integers(0, 9),
+    st.sampled_from(["p", "q"]),
+    _SECONDS,
+)
+
+
+@given(st.lists(st.lists(SENT | REVIEWS, max_size=8) | st.sampled_from(["pruned", "reset"]), max_size=6))
+def test_what_was_audited_is_the_same_however_often_one_has_looked(steps):
+    since = 1_000 + verdict_facts(_BASE).scored_at
+    with TemporaryDirectory() as folder, closing(RatingStore(Path(folder), CODEC)) as store:
+        store.reset(IDENTITIES)
+        for step in steps:
+            if step == "pruned":
+                store.prune(since + 1_000)
+            elif step == "reset":
+                store.reset(IDENTITIES)
+            else:
+                store.apply(step, {})
+            everything = store.joined(SAMPLE, since).ratings
+            for version in "pq":
+                expected = [
+                    each for each in everything if each.facts.certified_by == version and each.draw.drawn
+                ]
+                assert list(store.audited(SAMPLE, version, since)) == expected

@@ -4,7 +4,7 @@ import pytest
 
 from scoring import Exchange, Passage, Policy, Scorer
 from scoring.values.checked_claims import ClaimStatus, faithfulness
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 
 SCORER = Scorer()
 LINK = Passage(

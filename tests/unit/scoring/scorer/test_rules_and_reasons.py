@@ -19,7 +19,7 @@ from scoring.scorer.score import mean_score
 from scoring.values.exchange import Evidence, FeatureValue, MessageType
 from scoring.values.rules import Reason, Rule, RuleEffect
 from scoring.values.scored_answer import ScoredAnswer
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 
 FEATURES = {feature.name: feature for profile in profiles() for feature in profile.features}
 RULES = list(dict.fromkeys(rule for rule in RULES_BY_KIND.values() if rule))

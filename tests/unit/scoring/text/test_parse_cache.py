@@ -13,7 +13,7 @@ from scoring.text.parsing import LazyParse, ParseCache, Parser, default_parser, 
 from scoring.text.parsing.parse_cache import pack_parse
 from scoring.values.exchange import Segment, TranslatedText, Translation
 from scoring.values.scored_answer import CacheUse
-from streams.cli.demo.demo_run import sample_answers, sample_documents
+from streams.cli.demo.sample import sample_answers, sample_documents
 from tests.support.clock import Clock
 from tests.unit.scoring.scoring_support import LEXICONS
 
