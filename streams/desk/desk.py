@@ -177,36 +177,41 @@ class Desk:
     def decide(self, verdict_id: str, session: ReviewerSession, choice: Choice) -> DecisionRefusal | None:
         """Store a decision; it is published when it can no longer be undone. Returns why not, or None."""
         with self._lock:
-            if refusal := self._refusal(verdict_id, session):
-                return refusal
-            verdict = self._state.held(verdict_id)
-            if verdict is None:
-                return DecisionRefusal.GONE
-            if choice.seen not in ("", answer_digest(verdict)):
-                return DecisionRefusal.CHANGED
-            is_audited = self.is_audited(verdict)
-            weight = self._state.sample.weight if is_audited else 1.0
-            review = make_review(verdict, session, choice, self._clock(), weight)
-            if refusal := self._unfit(review, verdict, is_audited=is_audited):
-                return refusal
-            required = self._required.get(verdict.message_type, 1)
-            if required > 1 and not is_decisive(review, self._state.proposals(verdict_id), required):
-                review = proposal_of(review)
-            if not self._decisions.store(review, session.id, self._settings.undo_seconds):
-                return DecisionRefusal.GONE
-        log.info(
-            "review_decided",
-            review_id=review.review_id,
-            verdict_id=verdict_id,
-            outcome=review.proposal or review.outcome,
-            reviewer=session.reviewer,
-        )
-        return None
+            refusal, verdict = self._refusal(verdict_id, session), self._state.held(verdict_id)
+        if refusal or verdict is None:
+            return refusal or DecisionRefusal.GONE
+        if choice.seen not in ("", answer_digest(verdict)):
+            return DecisionRefusal.CHANGED
+        weight = self._state.sample.weight if self.is_audited(verdict) else 1.0
+        # Before anybody has to wait: to find many wrong words in a long answer takes a second.
+        review = make_review(verdict, session, choice, self._clock(), weight)
+        with self._lock:
+            refusal = self._refusal(verdict_id, session) or self._store(review, verdict, session)
+        if refusal is None:
+            log.info(
+                "review_decided",
+                review_id=review.review_id,
+                verdict_id=verdict_id,
+                outcome=review.outcome,
+                reviewer=session.reviewer,
+            )
+        return refusal
 
-    def _unfit(self, review: Review, verdict: Verdict, *, is_audited: bool) -> DecisionRefusal | None:
+    def _store(self, review: Review, verdict: Verdict, session: ReviewerSession) -> DecisionRefusal | None:
+        if self._state.held(verdict.verdict_id) != verdict:
+            return DecisionRefusal.GONE
+        if refusal := self._unfit(review, verdict):
+            return refusal
+        required = self._required.get(verdict.message_type, 1)
+        if required > 1 and not is_decisive(review, self._state.proposals(verdict.verdict_id), required):
+            review = proposal_of(review)
+        is_stored = self._decisions.store(review, session.id, self._settings.undo_seconds)
+        return None if is_stored else DecisionRefusal.GONE
+
+    def _unfit(self, review: Review, verdict: Verdict) -> DecisionRefusal | None:
         if verdict.decision == "auto_send" and review.outcome != NONE:
             return DecisionRefusal.GONE
-        if is_empty(review, needs_rating=is_audited):
+        if is_empty(review, needs_rating=self.is_audited(verdict)):
             return DecisionRefusal.EMPTY
         return DecisionRefusal.TOO_LARGE if len(self._codec.encode(review)) > self._max_bytes else None
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Final, get_args
 from urllib.parse import parse_qsl, urlencode
@@ -15,7 +16,7 @@ from schemas import Review, Verdict
 from streams.desk.access import may_decide
 from streams.desk.answer_view import view_answer
 from streams.desk.decisions import NONE, REJECT, SEND, SEND_EDITED, Handover
-from streams.desk.desk import Desk
+from streams.desk.desk import Desk, DeskCounts
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_state import FILTERS, HeldFilter
 from streams.desk.page_templates import PageTemplates
@@ -36,6 +37,8 @@ _NEWS_SECONDS: Final = 15.0
 _MAX_STREAM_SECONDS: Final = 600.0
 #: While a long history is read there would be news for every batch.
 _NEWS_INTERVAL_SECONDS: Final = 0.1
+#: What was counted is not counted again for so long, as long as nothing changes.
+_COUNTED_SECONDS: Final = 1.0
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -91,6 +94,7 @@ class DeskPages:
         self._desk = desk
         self._login = login
         self._templates = templates
+        self._counted: dict[str, tuple[asyncio.Event, float, DeskCounts]] = {}
 
     def add_to(self, pages: web.Application) -> None:
         """Add the routes, and what guards them."""
@@ -137,6 +141,7 @@ class DeskPages:
             audit=verdict is not None and self._is_audit(request, verdict),
             is_listed=verdict is not None and _is_listed(request, verdict),
             deadline=self._desk.deadline(verdict) if verdict else None,
+            now=datetime.now(UTC),
             handovers=handovers,
             proposals=proposals,
             is_lead=request[SESSION].role is DeskRole.LEAD,
@@ -273,6 +278,15 @@ class DeskPages:
         self._desk.changes.notify()
         return _redirect(notice, "/blocked" if blocked and not notice else "/")
 
+    def _counts(self, tenant: str) -> DeskCounts:
+        """Count once for all open pages: each change of a long queue is news for every one of them."""
+        at, now = self._desk.changes.next, time.monotonic()
+        counted_at, until, counts = self._counted.get(tenant, (None, 0.0, None))
+        if counts is None or counted_at is not at or now >= until:
+            counts = self._desk.counts(tenant)
+            self._counted[tenant] = (at, now + _COUNTED_SECONDS, counts)
+        return counts
+
     async def session_page(self, request: web.Request, template: str, **values: Any) -> web.Response:
         """Return a page of somebody who has logged in."""
         return self._templates.render(request, template, **await self._values(request), **values)
@@ -281,7 +295,7 @@ class DeskPages:
         """Return what every page of a session shows."""
         session, wanted = request[SESSION], self._wanted(request)
         counts, decisions = await asyncio.to_thread(
-            lambda: (self._desk.counts(session.tenant), self._desk.decisions_of(session))
+            lambda: (self._counts(session.tenant), self._desk.decisions_of(session))
         )
         return {
             "session": session,

@@ -123,4 +123,9 @@ def is_empty(review: Review, *, needs_rating: bool) -> bool:
     if review.outcome == NONE:
         is_rated = bool(review.rating or review.label)
         return not (is_rated or (not needs_rating and (review.wrong_spans or review.comment)))
-    return review.outcome in SENDING_OUTCOMES and not (review.text or "").strip()
+    return review.outcome in SENDING_OUTCOMES and not is_visible(review.text or "")
+
+
+def is_visible(text: str) -> bool:
+    """Return whether a text has a character that is seen: spaces and characters of width zero are not."""
+    return any(each.isprintable() and not each.isspace() for each in text)

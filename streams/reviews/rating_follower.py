@@ -52,6 +52,7 @@ class RatingFollower:
         self._on_change = on_change
         topics = Topics(kafka.topic_prefix)
         self._topics, self._reviews = rating_topics(topics), topics.reviews
+        self._is_cut_off = False
 
     async def run(self) -> None:
         """Follow until cancelled; every other failure than an outage of Kafka is raised."""
@@ -59,7 +60,9 @@ class RatingFollower:
             try:
                 await self._follow()
             except (KafkaError, ServiceUnreachable, RegistryUnreachable) as error:
-                log.warning("ratings_cut_off", error_type=type(error).__name__)
+                if not self._is_cut_off:
+                    log.warning("ratings_cut_off", error_type=type(error).__name__)
+                self._is_cut_off = True
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def read_to_end(
@@ -83,6 +86,7 @@ class RatingFollower:
             is_new, next_check = True, 0.0
             async with aclosing(reader.follow(max_records=_MAX_RECORDS)) as batches:
                 async for records in batches:
+                    self._is_cut_off = False
                     if reader.positions != self._store.next_offsets():
                         await self._apply(records, reader.positions)
                         is_new = True

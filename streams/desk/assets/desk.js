@@ -10,10 +10,22 @@ setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
 
 // What was entered for an answer outlives a reload, a refusal and an undo; it is gone with the tab, or the logout.
 const form = document.querySelector("form[action='/decide']");
-const draft = form && `draft ${form.elements.verdict_id.value} ${form.elements.seen.value}`;
+const draft = form && `${form.elements.verdict_id.value} ${form.elements.seen.value}`;
+// The newest first: what was decided long ago is not kept, and what is too large for the browser neither.
+const MOST_DRAFTS = 20;
+const drafts = () => JSON.parse(sessionStorage.getItem("drafts") ?? "[]");
 function keepDraft() {
   const entered = ["text", "rating", "label", "wrong", "comment"].filter((name) => form.elements[name]);
-  sessionStorage.setItem(draft, JSON.stringify(entered.map((name) => [name, form.elements[name].value])));
+  const written = [draft, entered.map((name) => [name, form.elements[name].value])];
+  const kept = [written, ...drafts().filter(([key]) => key !== draft)].slice(0, MOST_DRAFTS);
+  while (kept.length) {
+    try {
+      sessionStorage.setItem("drafts", JSON.stringify(kept));
+      return;
+    } catch { // it is full
+      kept.pop();
+    }
+  }
 }
 // Who still writes keeps the answer: to open it again renews the lease.
 const RENEWAL_MS = 30_000;
@@ -24,7 +36,9 @@ function keepAnswer() {
   fetch(`/?answer=${encodeURIComponent(form.elements.verdict_id.value)}`).catch(() => {}); // the page tells of an outage
 }
 if (form) {
-  for (const [name, value] of JSON.parse(sessionStorage.getItem(draft) ?? "[]")) form.elements[name].value = value;
+  const [, entered] = drafts().find(([key]) => key === draft) ?? [draft, []];
+  // An answer that is blocked has fields on its list that it lacks in the audit sample.
+  for (const [name, value] of entered) if (form.elements[name]) form.elements[name].value = value;
   form.addEventListener("input", keepDraft);
   form.addEventListener("input", keepAnswer);
 }
