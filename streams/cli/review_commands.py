@@ -36,11 +36,12 @@ _COLUMNS: Final = tuple(Review.__dataclass_fields__)
 
 @dataclass(frozen=True, slots=True)
 class VerdictIds:
-    """The ids of a verdict that its reviews have too."""
+    """The ids of a verdict that its reviews have too, and its answer."""
 
     verdict_id: Identifier
     answer_id: Identifier
     conversation_id: Identifier
+    answer: str
 
 
 _VERDICT_IDS: Final = record_projection(Verdict, VerdictIds)
@@ -88,7 +89,14 @@ def misfit_of(review: Review, verdict: VerdictIds | None) -> str | None:
     for name in ("answer_id", "conversation_id"):
         if getattr(review, name) != (actual := getattr(verdict, name)):
             return f"{name}: the verdict has {actual}"
+    if review.outcome == "send" and _lines_of(review.text or "") != _lines_of(verdict.answer):
+        return "text: send is for the answer as it is, send_edited for another text"
     return None
+
+
+def _lines_of(text: str) -> list[str]:
+    # A spreadsheet ends lines in its own way.
+    return text.splitlines()
 
 
 async def _verdict_ids(settings: Settings, wanted: set[str]) -> dict[str, VerdictIds]:

@@ -18,6 +18,7 @@ from streams.desk.decisions import (
     EXPIRED,
     FAILED,
     NONE,
+    SEND,
     DecisionStatus,
     DecisionStore,
     Handover,
@@ -31,6 +32,7 @@ from streams.desk.reviewer_choice import (
     chosen,
     expired_review,
     is_decisive,
+    is_edited,
     is_empty,
     make_review,
     proposal_of,
@@ -182,6 +184,8 @@ class Desk:
             return refusal or DecisionRefusal.GONE
         if choice.seen not in ("", answer_digest(verdict)):
             return DecisionRefusal.CHANGED
+        if choice.outcome == SEND and is_edited(choice, verdict):
+            return DecisionRefusal.EDITED  # else a correction would be lost, and the mistake sent
         weight = self._state.sample.weight if self.is_audited(verdict) else 1.0
         # Before anybody has to wait: to find many wrong words in a long answer takes a second.
         review = make_review(verdict, session, choice, self._clock(), weight)

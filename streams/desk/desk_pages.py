@@ -69,6 +69,7 @@ NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.NOT_YOURS: "You chose for this answer, or it is for somebody else.",
     DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
+    DecisionRefusal.EDITED: "The text was edited. Send the edited text, or restore the answer first.",
     DecisionRefusal.TOO_LARGE: (
         "Text and comment together are larger than Kafka accepts (encoding.max_value_bytes). Shorten them."
     ),
@@ -205,7 +206,7 @@ class DeskPages:
         rating, label = _text(form, "rating"), _text(form, "label")
         choice = Choice(
             _OUTCOMES[action],
-            text=_text(form, "text"),
+            text=_text(form, "text") if "text" in form else None,
             rating=int(rating) if rating in {"1", "2", "3", "4", "5"} else None,
             label=label if label in _LABELS.values() else None,
             wrong=_text(form, "wrong"),

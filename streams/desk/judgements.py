@@ -1,5 +1,6 @@
 """What persons decided about answers that are equal: from verdicts and reviews to known answers."""
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterable
@@ -19,6 +20,7 @@ SCHEMA: Final = """
 CREATE TABLE answer_keys (
     verdict_id TEXT NOT NULL,
     key TEXT NOT NULL,
+    answer TEXT NOT NULL,  -- the hash of its text
     PRIMARY KEY (verdict_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX answer_keys_by_key ON answer_keys (key);
@@ -26,6 +28,7 @@ CREATE TABLE judgements (
     verdict_id TEXT NOT NULL,
     review_id TEXT NOT NULL,
     says TEXT NOT NULL,
+    sent TEXT NOT NULL,  -- the hash of the text that was sent as the answer, or empty
     reviewer TEXT NOT NULL,
     at INTEGER NOT NULL,
     PRIMARY KEY (verdict_id, review_id, says)
@@ -42,10 +45,12 @@ CREATE INDEX known_answers_by_time ON known_answers (at);
 CREATE TABLE due_keys (key TEXT NOT NULL PRIMARY KEY) STRICT;
 """
 TABLES: Final = ("answer_keys", "judgements", "known_answers", "due_keys")
-#: A verdict that was published twice, with other documents, does not tell which of them its reviewer saw.
+#: A verdict that was published twice, with other documents, does not tell which of them its reviewer saw, and
+#: who sends another text as the answer does not say that the answer is true.
 _JUDGEMENTS: Final = """
 SELECT verdict_id, review_id, reviewer, at,
-    iif((SELECT count(*) FROM answer_keys WHERE verdict_id = judgements.verdict_id) > 1, 'unsure', says)
+    iif((SELECT count(*) FROM answer_keys WHERE verdict_id = judgements.verdict_id) > 1
+        OR (says = 'true' AND sent NOT IN ('', answer)), 'unsure', says)
 FROM answer_keys JOIN judgements USING (verdict_id) WHERE key = ? ORDER BY at DESC, review_id
 """
 #: What is ended stays so, with who ended it.
@@ -88,7 +93,8 @@ def judgement(review: Review) -> PersonsJudgement | None:
     """Return what a review says of the chatbot's answer, whether its outcome counts or came second.
 
     - ``untrue``: the outcome ``reject``, the label FALSE or a rating of 1 or 2;
-    - ``true``: the outcome ``send`` or the label TRUE, if nothing else objects;
+    - ``true``: the outcome ``send`` (of the answer, which is compared later) or the label TRUE, if nothing
+      else objects;
     - ``unsure``: both of these, or anything that objects less: an edited text, which says that another one
       is better, but not what is wrong with this one, a rating of 3, the label NOT_GIVEN, wrong words, or a
       proposal to reject or edit, which may be outvoted;
@@ -140,17 +146,25 @@ def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownA
     """Store what a record says, in the transaction of the caller, in whatever order records come."""
     match value:
         case Verdict(known_answer_key=str(key)):
-            writer.execute("INSERT OR IGNORE INTO answer_keys VALUES (?, ?)", (value.verdict_id, key))
+            row = (value.verdict_id, key, _hash(value.answer))
+            writer.execute("INSERT OR IGNORE INTO answer_keys VALUES (?, ?, ?)", row)
             _update_due(writer, _keys_of(writer, value.verdict_id))
         case Review() if says := judgement(value):
-            row = (value.verdict_id, value.review_id, says, value.reviewer, to_epoch_ms(value.reviewed_at))
-            writer.execute("INSERT OR IGNORE INTO judgements VALUES (?, ?, ?, ?, ?)", row)
+            sent = _hash(value.text) if value.outcome == "send" and value.text else ""
+            said = (value.verdict_id, value.review_id, says, sent, value.reviewer)
+            at = to_epoch_ms(value.reviewed_at)
+            writer.execute("INSERT OR IGNORE INTO judgements VALUES (?, ?, ?, ?, ?, ?)", (*said, at))
             _update_due(writer, _keys_of(writer, value.verdict_id))
         case KnownAnswer():
             reviewers = json.dumps(value.reviewers)
             known = {"key": value.key, "state": value.state, "verdict_id": value.verdict_id}
             writer.execute(_READ_KNOWN, {**known, "reviewers": reviewers, "at": to_epoch_ms(value.at)})
             _update_due(writer, [value.key])
+
+
+def _hash(text: str) -> str:
+    lines = "\n".join(text.splitlines())
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _keys_of(writer: sqlite3.Connection, verdict_id: str) -> list[str]:

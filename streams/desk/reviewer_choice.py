@@ -21,6 +21,7 @@ _EXPIRED_IDS: Final = uuid.UUID("0f6a3f0e-5c39-5b0e-8b7c-6c1f6a2d9b11")
 class Choice:
     """What a reviewer chose: ``outcome`` is send, send_edited with a ``text``, reject, or none.
 
+    ``text`` is that of the form, whatever was chosen.
     ``wrong`` names wrong words of the answer, as ``find_wrong_words`` reads them.
     """
 
@@ -43,6 +44,7 @@ class DecisionRefusal(StrEnum):
     NOT_YOURS = "not_yours"
     NO_REASON = "no_reason"
     EMPTY = "empty"
+    EDITED = "edited"
     TOO_LARGE = "too_large"
     NOT_READY = "not_ready"
 
@@ -58,9 +60,8 @@ def make_review(
     """Return the review that a choice makes at ``now`` (seconds since 1970)."""
     outcome, text = choice.outcome, None
     if outcome == SEND_EDITED:
-        # Browsers write every line end in one way.
-        same = choice.text == verdict.answer.replace("\r\n", "\n").replace("\r", "\n")
-        outcome, text = (SEND, None) if same else (SEND_EDITED, choice.text)
+        is_answer = choice.text is not None and not is_edited(choice, verdict)
+        outcome, text = (SEND, None) if is_answer else (SEND_EDITED, choice.text)
     wrong, rest = find_wrong_words(verdict.answer, choice.wrong)
     return Review(
         review_id=str(uuid.uuid4()),
@@ -76,6 +77,13 @@ def make_review(
         source="desk",
         sampling_weight=weight,
     )
+
+
+def is_edited(choice: Choice, verdict: Verdict) -> bool:
+    """Return whether the text of the form is another one than the answer."""
+    # Browsers write every line end in one way.
+    answer = verdict.answer.replace("\r\n", "\n").replace("\r", "\n")
+    return choice.text is not None and choice.text != answer
 
 
 def proposal_of(review: Review) -> Review:

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -92,8 +93,12 @@ def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def set_aside(path: Path, reason: str) -> None:
-    """Rename a file with its journals: somebody may still need it, or it is another application's."""
-    move_store_file(path, path.with_stem(f"{path.stem}.set-aside"))
+    """Rename a file with its journals: somebody may still need it, or it is another application's.
+
+    What was set aside before stays, under another number.
+    """
+    names = (path.with_stem(f"{path.stem}.set-aside{number}") for number in chain([""], count(2)))
+    move_store_file(path, next(each for each in names if not each.exists()))
     log.warning("store_set_aside", path=str(path), reason=reason)
 
 

@@ -84,6 +84,7 @@ async def test_a_line_that_is_not_of_its_verdict_is_refused_by_its_number(
         rows[0] | {"verdict_id": "v-4"},
         ROW | {"answer_id": "a-5"},
     ]
+    wrong.append(rows[2] | {"outcome": "send", "text": "Not the answer."})
     file = write_csv(tmp_path / "rows.csv", rows[0], *wrong, *rows[1:], ROW)
     refused = truthgate("reviews", "import", file, environment=variables(settings))
     assert refused.returncode == 1
@@ -93,6 +94,7 @@ async def test_a_line_that_is_not_of_its_verdict_is_refused_by_its_number(
         "line 4: answer_id: the verdict has a-2",
         f"line 5: {absent}",
         f"line 6: {absent}",
+        "line 7: text: send is for the answer as it is, send_edited for another text",
     ]
     assert await reviews(settings) == []
     file = write_csv(tmp_path / "good.csv", *rows, ROW)

@@ -176,9 +176,40 @@ async def test_what_was_entered_outlives_a_reload_and_an_undo(
             await expect(page.locator(".empty")).to_be_visible()
             await page.keyboard.press("u")
             await shows_what_was_entered()
+            await page.keyboard.press("s")  # which would send the mistake
+            await expect(page.get_by_text("The text was edited.")).to_be_visible()
+            await shows_what_was_entered()
+            await page.get_by_role("button", name="Restore the answer").click()
+            await expect(page.locator("[name=text]")).to_have_value("Answer 1.")
+            await page.reload()
+            await shows_answer(page, "Answer 1.")
+            await expect(page.locator("[name=text]")).to_have_value("Answer 1.")
             await page.get_by_role("button", name="Log out").click()
             await expect(page.locator("[name=name]")).to_be_visible()
             assert await page.evaluate("sessionStorage.length") == 0
+            assert watched.complaints == []
+
+
+async def test_a_blocked_answer_that_was_written_about_is_audited_by_keyboard_later(
+    topics: Topics, settings: Settings, tmp_path: Path, browser: Browser
+) -> None:
+    await publish(settings, [held(1, decision="blocked")])
+    with DeskProcess(settings, tmp_path, audit_share=1) as desk:
+        desk.wait_ready()
+        async with opened(browser, desk.address) as watched:
+            page = watched.page
+            await page.keyboard.type("Kim")
+            await page.keyboard.press("Enter")
+            await page.goto(f"{desk.address}?answer=v-1&list=blocked")
+            await page.locator("[name=comment]").fill("I wonder.")
+            await page.goto(desk.address)
+            await shows_answer(page, "Answer 1.")
+            await expect(page.locator("[name=text]")).to_have_count(0)
+            await expect(page.locator("[name=comment]")).to_have_value("I wonder.")
+            await page.wait_for_selector("body[data-keys=ready]")
+            await page.keyboard.press("4")
+            await page.keyboard.press("o")
+            await expect(page.locator(".empty")).to_be_visible()
             assert watched.complaints == []
 
 

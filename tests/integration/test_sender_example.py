@@ -183,7 +183,9 @@ async def test_the_short_ones_send_each_once_over_a_restart_and_a_kill(
         await asyncio.sleep(2)
         assert two.running, two.complaints
         two.terminate()
-    sent = dict(zip(receiver.keys, (each["answer"] for each in receiver.bodies), strict=True))
+    sent: dict[str, str] = {}
+    for key, each in zip(receiver.keys, receiver.bodies, strict=True):
+        sent.setdefault(key, each["answer"])  # a repeat of a key is dropped by who gets it
     told = two.complaints.count("may have been sent before: send")
     assert len(receiver.keys) - len(sent) <= told <= 1
     assert sent == {

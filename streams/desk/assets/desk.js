@@ -41,6 +41,7 @@ if (form) {
   for (const [name, value] of entered) if (form.elements[name]) form.elements[name].value = value;
   form.addEventListener("input", keepDraft);
   form.addEventListener("input", keepAnswer);
+  form.addEventListener("reset", () => setTimeout(keepDraft)); // once it is as it was
 }
 
 function mark(kind) {

@@ -273,6 +273,21 @@ def test_an_edited_text_is_sent_unless_it_is_the_answer_or_nothing(desks: Desks)
     assert (second.outcome, second.text, second.reviewer) == ("send_edited", "Other.", "Kim")
 
 
+def test_an_answer_is_not_sent_as_it_is_when_its_text_was_edited(desks: Desks) -> None:
+    desks.hold(1)
+    assert desks.desk.decide("v-1", KIM, Choice("send", text="Corrected.")) is DecisionRefusal.EDITED
+    assert desks.desk.take_due(at_once=True) == []
+    assert desks.desk.decide("v-1", KIM, Choice("send", text="Answer 1.")) is None
+    (review,) = desks.desk.take_due(at_once=True)
+    assert (review.outcome, review.text) == ("send", "Answer 1.")
+
+
+@pytest.mark.parametrize("text", ["\u200b\u2060", "\0", " \n\t\u00ad"])
+def test_a_text_that_nobody_sees_is_not_sent(desks: Desks, text: str) -> None:
+    desks.hold(1)
+    assert desks.desk.decide("v-1", KIM, Choice("send_edited", text=text)) is DecisionRefusal.EMPTY
+
+
 def test_counts_leave_out_what_was_decided_here(desks: Desks) -> None:
     desks.hold(1, 2)
     blocked = replace(a_verdict(3, NOW), decision="blocked")

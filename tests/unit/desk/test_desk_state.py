@@ -182,7 +182,11 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     state = opened(tmp_path)
     assert state.rebuild_reason(snapshot()) == "new"
     state.close()
-    assert (tmp_path / "state.set-aside.sqlite3").exists()
+    assert (tmp_path / "state.set-aside.sqlite3").read_bytes() == b"no database" * 100
+    (tmp_path / DATABASE_NAME).write_bytes(b"neither" * 100)
+    opened(tmp_path).close()
+    assert (tmp_path / "state.set-aside.sqlite3").read_bytes() == b"no database" * 100
+    assert (tmp_path / "state.set-aside2.sqlite3").read_bytes() == b"neither" * 100
 
 
 def test_the_text_of_a_decided_answer_is_deleted(state: DeskState, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def state(tmp_path: Path) -> Iterator[DeskState]:
 
 
 def verdict(number: int = 1, key: str | None = "k-1", **fields: object) -> Verdict:
-    return any_verdict(verdict_id=f"v-{number}", known_answer_key=key, **fields)
+    return any_verdict(verdict_id=f"v-{number}", known_answer_key=key, **{"answer": "Answer.", **fields})
 
 
 def review(number: int, outcome: str = "none", by: str = "kim", of: int = 1, **fields: object) -> Review:
@@ -114,6 +114,13 @@ def test_what_one_reviewer_sent_is_known_with_who_and_by_which_reviews(state):
     read(state, verdict(), review(1, "send"))
     (known,) = state.due_answers(10)
     assert known == KnownAnswer("k-1", "true", "v-1", ("r-1",), ("kim",), SEND.reviewed_at)
+    assert published(state) == {"k-1": "true"}
+
+
+def test_who_sends_another_text_as_the_answer_does_not_say_that_it_is_true(state):
+    for number, text in enumerate(("Not the answer.", "Answer.\r\n")):
+        key = f"k-{number}"
+        read(state, verdict(number, key), review(number, "send", of=number, text=text, source="external"))
     assert published(state) == {"k-1": "true"}
 
 

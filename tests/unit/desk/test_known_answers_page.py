@@ -108,7 +108,7 @@ async def test_what_another_desk_wrote_over_at_once_is_published_again(
 async def test_what_is_due_is_published_once_and_again_only_if_it_is_not_read_back(tmp_path: Path) -> None:
     async with serving_desk(tmp_path, held(1, known_answer_key="k-1"), known_answers=True) as served:
         brokers = served.publish_with(Brokers())
-        served.state.apply([DeskRecord(0, 1, a_review(outcome="send"))], {})
+        served.state.apply([DeskRecord(0, 1, a_review(outcome="send", text="Answer 1."))], {})
         brokers.up = False
         with capture_logs() as logs:
             assert not await served.publishing.publish_due()
