@@ -54,7 +54,8 @@ def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
     A line needs verdict_id, answer_id, conversation_id and produced_at of the verdict, and reviewer; without
     outcome it is a rating alone (none), and send and send_edited need the text that is sent. Every bad line
     is named on standard error, and then nothing is published: so is one whose answer_id or conversation_id is
-    not that of its verdict. A line without review_id gets one that is made
+    not that of its verdict, whose text is not the answer although it says send, or that decides otherwise
+    than a line before. A line without review_id gets one that is made
     of its fields: a file that is imported again adds no review. The first outcome of a verdict counts, so a
     later one that is imported has no effect.
 
@@ -65,12 +66,19 @@ def import_reviews(file: InputFile, config: ConfigFile = None) -> None:
     with progress_bar("reading", count_lines(file)) as bar:
         located = list(errors.good_lines(read_records(file, Review, bar)))
     verdicts = asyncio.run(_verdict_ids(settings, {each.verdict_id for _, each in located}))
+    decided: dict[str, tuple[int, Review]] = {}
     for number, review in located:
         if misfit := misfit_of(review, verdicts.get(review.verdict_id)):
             errors.report(number, misfit)
+        elif review.is_final:
+            first, other = decided.setdefault(review.verdict_id, (number, review))
+            if (review.outcome, review.text) != (other.outcome, other.text):
+                errors.report(number, f"outcome: line {first} decides otherwise about the same verdict")
     if errors.count:
         say(f"nothing was imported: {plural(errors.count, 'bad line')}")
         raise typer.Exit(errors.exit_code)
+    if not located:
+        raise typer.Exit(ExitCode.BAD_INPUT)
     topic = Topics(settings.kafka.topic_prefix).reviews
     try:
         sent = asyncio.run(publish(settings, Review, located, "reviews", errors))

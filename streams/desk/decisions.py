@@ -106,6 +106,8 @@ class StoredDecision:
     proposal: str | None = None
     #: The outcome that came first, if another one did.
     first: str | None = None
+    #: The question, as long as the desk has it.
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,12 +336,20 @@ class Desk:
         """Return the decisions of a session that Kafka lacks or that did not count, the newest first."""
         with self._lock:
             return [
-                replace(each, first=self._first(each)) if each.status is DecisionStatus.SUPERSEDED else each
+                replace(each, first=self._first(each), question=self._question(each))
                 for each in self._decisions.all(session.id)
             ]
 
-    def _first(self, superseded: StoredDecision) -> str | None:
-        outcome = self._state.outcome(superseded.verdict_id)
+    def _question(self, decision: StoredDecision) -> str:
+        if decision.status not in {DecisionStatus.UNDOABLE, DecisionStatus.REFUSED}:
+            return ""
+        verdict = self._state.held(decision.verdict_id)
+        return verdict.question if verdict else ""
+
+    def _first(self, decision: StoredDecision) -> str | None:
+        if decision.status is not DecisionStatus.SUPERSEDED:
+            return None
+        outcome = self._state.outcome(decision.verdict_id)
         return outcome[0] if outcome else None
 
     def waiting_by_type(self) -> dict[tuple[str, ...], float]:

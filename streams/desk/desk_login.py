@@ -1,6 +1,7 @@
 """The desk's guard: who a request is from, by token, proxy or issuer, and whether its route is for them."""
 
 import asyncio
+import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from scoring.cache.shared_database import error_name
 from streams.desk.access import OF_ALL_TENANTS, ROUTES, claim_values, role_from, route_of
 from streams.desk.desk import Desk
 from streams.desk.oidc import LoginAttempt, OidcClient, OidcRefusal
@@ -135,7 +137,14 @@ class DeskLogin:
         if route in _DECISIONS:
             self._limit(self._decisions, route, session.person)
         request[SESSION] = session
-        response = await handler(request)
+        try:
+            response = await handler(request)
+        except sqlite3.OperationalError as error:
+            log.error("desk_store_failed", route=route, error_type=error_name(error))  # noqa: TRY400
+            text = (
+                "The desk cannot use its store (desk.store): is the disk full? Nothing was decided by this."
+            )
+            raise web.HTTPServiceUnavailable(text=text) from None
         if cookie and not response.prepared:
             self.set_cookie(request, response, COOKIE, cookie)
         return response

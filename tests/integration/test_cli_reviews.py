@@ -36,7 +36,8 @@ async def test_a_file_with_a_bad_line_is_not_half_imported_and_a_repeat_adds_no_
     settings: Settings, topics: Topics, tmp_path: Path
 ) -> None:
     environment = variables(settings)
-    good = [ROW | {"rating": "4"}, ROW | {"outcome": "send", "text": "Hi."}, ROW | {"outcome": "reject"}]
+    sent = ROW | {"outcome": "send", "text": "Hi."}
+    good = [ROW | {"rating": "4"}, sent, sent | {"comment": "Comes second."}]
     file = write_csv(tmp_path / "bad.csv", good[0], ROW | {"rating": "6"}, ROW | {"outcome": "send"})
     refused = truthgate("reviews", "import", file, environment=environment)
     assert refused.returncode == 1
@@ -96,6 +97,17 @@ async def test_a_line_that_is_not_of_its_verdict_is_refused_by_its_number(
         f"line 6: {absent}",
         "line 7: text: send is for the answer as it is, send_edited for another text",
     ]
+    twice = [rows[0] | {"outcome": "reject"}, rows[0] | {"outcome": "send", "text": "Answer 1."}]
+    refused = truthgate(
+        "reviews", "import", write_csv(tmp_path / "twice.csv", *twice), environment=variables(settings)
+    )
+    assert refused.returncode == 1
+    assert "line 3: outcome: line 2 decides otherwise about the same verdict" in refused.stderr
+    (tmp_path / "empty.csv").write_text("v-1,a-1,c-1\n")
+    assert (
+        truthgate("reviews", "import", tmp_path / "empty.csv", environment=variables(settings)).returncode
+        == 1
+    )
     assert await reviews(settings) == []
     file = write_csv(tmp_path / "good.csv", *rows, ROW)
     assert truthgate("reviews", "import", file, environment=variables(settings)).returncode == 0

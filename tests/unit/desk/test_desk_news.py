@@ -2,9 +2,14 @@
 
 import asyncio
 import hashlib
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
+from structlog.testing import capture_logs
+
+from streams.desk.decisions import DecisionStore
 from streams.settings import DeskRole
 from tests.support.desk import held
 from tests.support.npm_packages import installed
@@ -52,6 +57,33 @@ async def test_a_page_is_told_what_changes_and_nothing_after_the_session_has_end
         assert "event: over" in rest
         again = await kim.get("/news", headers={"HX-Request": "true"})
         assert again.status_code == 401
+
+
+async def test_a_decision_is_shown_with_its_question_and_a_full_disk_is_told_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        serving_desk(tmp_path, held(1), held(2)) as served,
+        served.client(DeskRole.REVIEWER) as kim,
+    ):
+        session = served.sessions.read(kim.cookies["truthgate_desk"])
+        assert session
+        form = {"form_token": served.sessions.form_token(session), "action": "send"}
+        await kim.get("/")
+        await kim.post("/decide", data={**form, "verdict_id": "v-1"})
+        page = (await kim.get("/")).text
+        assert "<code>v-1</code> <q>Question 1?</q>" in page
+        assert "<q>Question 2?</q>" not in page
+
+        def full(*_: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as patched, capture_logs() as logs:
+            patched.setattr(DecisionStore, "store", full)
+            refused = await kim.post("/decide", data={**form, "verdict_id": "v-2"})
+        assert (refused.status_code, "disk full" in refused.text) == (503, True)
+        assert [each["event"] for each in logs] == ["desk_store_failed"]
+        assert "Question 2?" in (await kim.get("/")).text
 
 
 async def test_a_page_that_waits_is_told_that_an_answer_is_there(tmp_path: Path) -> None:
