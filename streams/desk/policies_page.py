@@ -9,6 +9,7 @@ from aiohttp import web
 
 from schemas import PolicyChange, PolicyFigures
 from scoring.guarantees.drift import DRIFTED
+from scoring.guarantees.policy_comparison import PolicyDifference
 from streams.desk.desk_login import SESSION, DeskLogin
 from streams.desk.desk_pages import DeskPages
 from streams.desk.policy_charts import HEIGHT, WIDTH, PolicyChart, policy_charts
@@ -35,6 +36,8 @@ class ShownPolicy:
     figures: PolicyFigures | None
     charts: tuple[PolicyChart, ...]
     watched: tuple[WatchedCertificate, ...]
+    #: Of a candidate: how it differs from what was decided since it was proposed.
+    differences: tuple[PolicyDifference, ...]
 
     @property
     def history(self) -> tuple[PolicyEntry, ...]:
@@ -114,6 +117,7 @@ class PoliciesPage:
                 figures,
                 tuple(policy_charts(figures, version.fitted)) if figures and version.fitted else (),
                 tuple(each for each in self._watch.latest if each.version.version == version.version),
+                self._watch.candidates.get(version.version, ()),
             )
 
     def _drifted(self) -> list[str]:

@@ -11,7 +11,8 @@ the topics and the time.
 
 What the policy decides about is watched as well: how far the inputs of the risk have drifted from the period
 of its certificates. That is told, and withdraws the policy only if the settings say so: a promise is about
-answers like those, and drift says that they have changed, not that it is broken.
+answers like those, and drift says that they have changed, not that it is broken. Candidates are compared with
+what was decided since they were proposed.
 """
 
 import asyncio
@@ -28,6 +29,7 @@ from schemas import PolicyChange
 from scoring.guarantees.drift import DRIFTED, drift
 from scoring.guarantees.error_watch import ErrorWatch
 from scoring.guarantees.joined_ratings import JoinedRating, Truth
+from scoring.guarantees.policy_comparison import PolicyDifference
 from scoring.policy.certificates import Certificate
 from scoring.values.exchange import Decision
 from streams.delivery.publisher import Publisher
@@ -36,6 +38,7 @@ from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, InfrastructureFailure
 from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
+from streams.reviews.policy_candidates import candidates, compare_candidates
 from streams.reviews.policy_records import PARTITION, Change
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
 from streams.reviews.policy_writing import policy_record
@@ -46,7 +49,8 @@ log = structlog.get_logger(__name__)
 
 _LOOK_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 5.0
-#: Drift is measured so often, on answers of so many days, and of these on the newest so many.
+#: Drift is measured so often, as are candidates, on answers of so many days, and of these on the newest so
+#: many.
 _DRIFT_SECONDS: Final = 600.0
 _DRIFT_DAYS: Final = 7
 _DRIFT_ANSWERS: Final = 5_000
@@ -84,6 +88,7 @@ class PolicyWatch:
     Attributes:
         latest: the certificates of the active version when it last looked.
         drift: the stability index of each input of the risk; empty as long as there are too few answers.
+        candidates: by version, how proposed policies differ from what was decided since.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class PolicyWatch:
     ) -> None:
         self.latest: list[WatchedCertificate] = []
         self.drift: dict[tuple[str, ...], float] = {}
+        self.candidates: dict[str, tuple[PolicyDifference, ...]] = {}
         self.state = PolicyState(clock)
         self.freshness = self.state.freshness
         self._kafka = kafka
@@ -172,6 +178,8 @@ class PolicyWatch:
         self.latest = await asyncio.to_thread(self.watched)
         if self._clock() >= self._drift_due:
             self.drift = await asyncio.to_thread(self.measured_drift)
+            compared = self._store, self._sample, candidates(self.state)
+            self.candidates = await asyncio.to_thread(compare_candidates, *compared)
             self._drift_due = self._clock() + _DRIFT_SECONDS
         for version, group, reason in self._due(self.latest) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)

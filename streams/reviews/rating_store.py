@@ -131,6 +131,17 @@ class RatingStore:
         reviews = self._reader.execute("SELECT facts FROM reviews")
         return join(verdicts, [PersonsReview(**json.loads(text)) for (text,) in reviews], sample.draw)
 
+    def newest(self, sample: AuditSample, since: int, limit: int) -> tuple[JoinedRating, ...]:
+        """Return the newest ``limit`` verdicts that were scored from ``since`` on, with their reviews."""
+        query = "FROM verdicts WHERE scored_at >= ? ORDER BY scored_at DESC LIMIT ?"
+        rows = self._reader.execute(f"SELECT facts {query}", (since, limit))
+        verdicts = [_to_facts(text) for (text,) in rows]
+        rows = self._reader.execute(
+            f"SELECT facts FROM reviews WHERE verdict_id IN (SELECT verdict_id {query})",  # noqa: S608
+            (since, limit),
+        )
+        return join(verdicts, [PersonsReview(**json.loads(text)) for (text,) in rows], sample.draw).ratings
+
     def audited(self, sample: AuditSample, certified_by: str, since: int) -> tuple[JoinedRating, ...]:
         """Return what a version of the policy has sent since then and the sample draws, rated or not."""
         drawn = self._drawn

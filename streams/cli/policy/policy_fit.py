@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scoring.guarantees.joined_ratings import Joined
+from scoring.guarantees.policy_comparison import Decider, certified_decision, compare_policies
 from scoring.judges import METHODS
 from scoring.policy.certificates import Promise
 from scoring.values.exchange import Decision
@@ -49,7 +50,6 @@ from streams.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from scoring.guarantees.asking_fit import AskingBudget
-    from scoring.guarantees.policy_report import Decider
 
 _PLOT_FORMATS: Final = {".png": "png", ".svg": "svg"}
 #: What was decided when the verdict was made, whatever by.
@@ -231,9 +231,6 @@ def compare(
 
     Example: `truthgate policy compare recorded fitted-20260302T0915Z-3f2a9c1d --since 30d`
     """
-    require_package("scipy", "evaluate")
-    from scoring.guarantees.policy_report import compare_policies  # noqa: PLC0415 - needs scipy
-
     joined, state = asyncio.run(_read(load_settings(config), since, until))
     deciders = [_decider(state, name) for name in (first, second)]
     found = compare_policies(joined.ratings, deciders[0], deciders[1])
@@ -245,8 +242,6 @@ def compare(
 
 
 def _decider(state: PolicyState, name: str) -> Decider:
-    from scoring.guarantees.policy_report import certified_decision  # noqa: PLC0415 - needs scipy
-
     if name == RECORDED:
         return lambda facts: facts.decision
     check_change(state, name, Change.APPROVED)

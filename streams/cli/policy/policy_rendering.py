@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from scoring.evaluation.statistics import Share
     from scoring.guarantees.certification import PromiseRefused
     from scoring.guarantees.estimates import WeightedShare
-    from scoring.guarantees.policy_report import DecidedShares, FitReport, PolicyDifference
+    from scoring.guarantees.policy_comparison import DecidedShares, PolicyDifference
+    from scoring.guarantees.policy_report import FitReport
     from scoring.guarantees.risk_fitting import FittedRisk, RatingsMissing
 
 _NOTHING: Final = "-"

@@ -13,6 +13,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import PolicyChange
+from scoring.guarantees.estimates import WeightedShare
+from scoring.guarantees.policy_comparison import DecidedShares, PolicyDifference
 from streams.delivery.publisher import RecordLocation
 from streams.desk.policy_charts import policy_charts
 from streams.kafka.kafka_records import Headers
@@ -97,6 +99,20 @@ async def test_what_has_drifted_is_named_with_the_policy_that_decides_the_farthe
         page = await shown(lead)
     assert page.count("have drifted") == 1
     assert "by the stability index of: score 0.41, length 0.30</p>" in page
+
+
+async def test_a_candidate_is_shown_beside_what_was_decided_since_it_was_proposed(tmp_path: Path) -> None:
+    decided = DecidedShares("instruction nl", 40, 12, 0, None, None, None, None, None)
+    share = WeightedShare(0.25, 0.1, 0.5, 8)
+    difference = PolicyDifference(decided, replace(decided, sent=20), 2, 10, None, share)
+    async with desk_with(tmp_path, proposed("v-1")) as (served, _, lead):
+        assert "Beside what decides" not in await shown(lead)
+        served.watch.candidates = {"v-1": (difference,)}
+        page = await shown(lead)
+    row = page.partition("Beside what decides</th>")[2]
+    cells = "</th><td>40</td><td>12</td><td>20</td><td>10</td><td>25.0% "
+    assert f'<th scope="row">instruction nl{cells}' in row
+    assert "[10.0%, 50.0%] of 8 rated</span></td><td>2</td><td>–</td>" in row
 
 
 async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it_promises(

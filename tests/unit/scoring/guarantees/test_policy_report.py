@@ -8,13 +8,8 @@ import pytest
 from scoring.guarantees.asking_fit import AskingBudget, FittedAsking
 from scoring.guarantees.estimates import share_with_interval
 from scoring.guarantees.joined_ratings import AuditDraw, Truth
-from scoring.guarantees.policy_report import (
-    ALPHAS,
-    certified_decision,
-    compare_policies,
-    decided_shares,
-    fit_report,
-)
+from scoring.guarantees.policy_comparison import certified_decision, compare_policies, decided_shares
+from scoring.guarantees.policy_report import ALPHAS, fit_report
 from scoring.policy.certificates import Promise
 from scoring.values.exchange import Decision
 from tests.unit.scoring.guarantees.test_certification import rating, stream
