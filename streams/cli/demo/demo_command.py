@@ -103,10 +103,10 @@ def demo(
     when every sample answer has its verdict, and removes its files. Meanwhile its page, by default
     http://127.0.0.1:6066/, shows the rate of untrue answers, and which were blocked and why.
 
-    With --desk you decide yourself, at http://127.0.0.1:6067/, about the answers that wait for a person. A
-    judge plays recorded opinions back, and opinions alone send nothing. If you leave the deciding to the
-    simulated reviewer, it goes on: from the ratings a policy is fitted and approved, answers are sent by it,
-    the chatbot gets worse, and the policy is withdrawn. See http://127.0.0.1:6067/lead/policies meanwhile.
+    With --desk you decide yourself, at http://127.0.0.1:6067/, about the answers that wait for a person.
+    Without --judges, recorded opinions are played back, which alone send nothing. If you leave the deciding
+    to the simulated reviewer then, it goes on: a policy is fitted to the ratings and approved, answers are
+    sent by it, the chatbot gets worse, and the policy is withdrawn. See http://127.0.0.1:6067/lead/policies.
 
     Example: `truthgate demo --rate 5`
     """

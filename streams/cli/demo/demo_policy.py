@@ -22,7 +22,7 @@ from streams.settings import Settings
 
 #: With the 80 ratings of the sample, hardly less can be promised.
 _ALPHA: Final = 0.1
-_RATING_SECONDS: Final = 0.1
+_RATING_SECONDS: Final = 0.2
 _ANSWERS_PER_SECOND: Final = 5.0
 _WORSE_ANSWERS_PER_SECOND: Final = 1.0
 _PROPOSED: Final = re.compile(r"proposed: (\S+);")
@@ -47,7 +47,7 @@ class PolicyStory:
         answers: of the sample.
         reviewer: rates at the desk.
         judge: of the worker.
-        command: runs a command of truthgate, and returns what it says.
+        command: runs a command of truthgate, and returns its exit code and what it says.
         replay: sends answers, so many a second, and waits for their verdicts.
         page: address of the desk.
     """
@@ -57,12 +57,12 @@ class PolicyStory:
     answers: Sequence[ChatbotAnswer]
     reviewer: SimulatedReviewer
     judge: RecordedJudge
-    command: Callable[..., Awaitable[str]]
+    command: Callable[..., Awaitable[tuple[int | None, str]]]
     replay: Callable[[Sequence[ChatbotAnswer], float], Awaitable[None]]
     page: str
 
     async def run(self) -> None:
-        """Tell it to its end, or until a person decides at the desk."""
+        """Tell it to its end, or until a person decides at the desk or a command fails, which is shown."""
         say("until ratings show what can be promised, nothing is sent by itself but documents word for word")
         self.reviewer.seconds = _RATING_SECONDS
         if not await self._are_reviewed(self.answers):
@@ -71,7 +71,8 @@ class PolicyStory:
         fitted = await self._run("policy", "fit", "--alpha", str(_ALPHA), "--until", now, "--propose")
         if not (proposed := _PROPOSED.search(fitted)):
             return
-        await self._run("policy", "approve", proposed[1], "--reason", "shown in the demo")
+        if not await self._run("policy", "approve", proposed[1], "--reason", "shown in the demo"):
+            return
         again = [_another(each, _AGAIN) for each in self.answers]
         say(f"the same answers again, now decided by the policy; the lead's page: {self.page}lead/policies")
         await self.replay(again, _ANSWERS_PER_SECOND)
@@ -90,11 +91,12 @@ class PolicyStory:
         say(f"truthgate has withdrawn the policy: {reason}; it sends nothing until a lead approves it again")
 
     async def _run(self, *arguments: str) -> str:
+        """Show a command and what it says; return that, or nothing if it failed."""
         say(f"truthgate {' '.join(arguments)}")
-        said = await self.command(*arguments)
+        code, said = await self.command(*arguments)
         for line in said.splitlines():
             say(f"  {line}")
-        return said
+        return "" if code else said
 
     async def _are_reviewed(self, answers: Collection[ChatbotAnswer]) -> bool:
         """Wait until the reviewer has rated the answers; return False if a person decides."""

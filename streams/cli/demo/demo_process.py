@@ -63,8 +63,8 @@ class WorkerProcess:
         if self._process and (code := self._process.poll()) is not None:
             raise self.failure(f"the {self._command} ended with exit code {code}")
 
-    async def run_command(self, *arguments: str) -> str:
-        """Run another command with the same settings; returns what it says, raises DemoFailed if it fails."""
+    async def run_command(self, *arguments: str) -> tuple[int | None, str]:
+        """Run another command with the same settings; returns its exit code and what it says."""
         process = await asyncio.create_subprocess_exec(
             *_COMMAND,
             *arguments,
@@ -80,9 +80,7 @@ class WorkerProcess:
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
-        if process.returncode:
-            raise DemoFailed(f"truthgate {' '.join(arguments)}: exit code {process.returncode}", said)
-        return said
+        return process.returncode, said
 
     def _environment(self) -> dict[str, str]:
         inherited = {

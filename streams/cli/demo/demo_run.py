@@ -36,7 +36,6 @@ _SLACK_SECONDS = 60.0  # beyond an answer's own time limit, on any machine
 _POLL_SECONDS = 0.25
 _PROBE_SECONDS = 5.0
 
-
 # After so many answers follows one whose bytes are truncated, so that there is a dead letter.
 _ANSWERS_BEFORE_BROKEN = 5
 
