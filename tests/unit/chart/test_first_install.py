@@ -130,7 +130,9 @@ def test_wheel_and_chart_are_files_and_the_chart_renders_from_its_own(installed:
     (chart,) = installed.folder.glob("dist/*.tgz")
     assert wheel.name == "truthgate-0.1.0-py3-none-any.whl"
     with ZipFile(wheel) as content:
-        assert "streams/desk/locale/nl/LC_MESSAGES/desk.mo" in content.namelist()
+        names = set(content.namelist())
+    typed = {f"{each}/py.typed" for each in ("schemas", "scoring", "streams")}
+    assert {"streams/desk/locale/nl/LC_MESSAGES/desk.mo", *typed} <= names
     again = FirstInstall(installed.folder)
     again.step(f"helm install support {chart} --namespace chatbot --values values.yaml --wait --timeout 1m")
     assert again.release == installed.release
