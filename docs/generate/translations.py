@@ -11,7 +11,8 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from scoring.scorer.profile import DESCRIPTIONS
+from scoring.claims.claim_checking import CONTEXT_LIMITATION, NON_APPEARING
+from scoring.scorer.profile import DESCRIPTIONS, RULES_BY_KIND
 from scoring.values.checked_claims import ClaimStatus
 from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Mistake, UnsureReason
@@ -31,12 +32,20 @@ from streams.web.excerpt import LACKING
 DESK: Final = Path(__file__).parents[2] / "streams" / "desk"
 _METHODS: Final = [("**.py", "python"), ("**.html", "jinja2.ext:babel_extract")]
 _OPTIONS: Final = {"**.html": {"silent": "false"}}
-_CALLS: Final = ("OidcRefusal", "HTTPForbidden", "HTTPBadRequest", "HTTPTooManyRequests", "HTTPUnauthorized")
+_CALLS: Final = (
+    "OidcRefusal",
+    "HTTPForbidden",
+    "HTTPBadRequest",
+    "HTTPTooManyRequests",
+    "HTTPUnauthorized",
+    "HTTPServiceUnavailable",
+)
 #: Codes whose words are shown: ``not_found`` as "not found".
 _CODES: Final = (
     *(SEND, SEND_EDITED, REJECT, EXPIRED, NONE, "blocked", LACKING),
     *(*FILTERS, *Label, *ClaimStatus, *MessageType, *Mistake, *UnsureReason, *FAULTS),
-    *(*Change, *PolicyStatus, *Decision),
+    *(*Change, *PolicyStatus, *Decision, NON_APPEARING, CONTEXT_LIMITATION),
+    *(rule.mistake for rule in RULES_BY_KIND.values() if rule and rule.mistake),
 )
 
 

@@ -65,6 +65,14 @@ async def test_marked_words_are_chosen_by_one_key_each(tmp_path: Path) -> None:
             assert await chosen(page) == words
         await page.keyboard.press("h")
         await expect(page.locator("#wrong")).to_have_value("hallucination: It is blue.\n")
+        await page.keyboard.press("e")  # another key means what it always means
+        await expect(page.locator("[name=text]")).to_be_focused()
+        await expect(page.locator("#wrong")).to_have_value("hallucination: It is blue.\n")
+        await page.keyboard.press("Escape")
+        for key in ("w", "ArrowUp", "n"):
+            await page.keyboard.press(key)
+        marked = "hallucination: It is blue.\nnumber: It costs 9.50 a month.\n"
+        await expect(page.locator("#wrong")).to_have_value(marked)
         assert watched.complaints == []
 
 
@@ -169,3 +177,25 @@ async def test_a_link_opens_the_document_at_the_passage(tmp_path: Path) -> None:
                 await watched.page.locator("#claim-1 a").click()
             await expect((await other.value).locator("#it")).to_be_in_viewport()
         await runner.cleanup()
+
+
+async def test_on_a_phone_the_last_decision_can_be_undone_where_one_is_after_a_tap(tmp_path: Path) -> None:
+    async with (
+        chromium() as browser,
+        serving_desk(tmp_path, *(held(number) for number in (1, 2, 3)), undo_seconds=60) as served,
+        opened(browser, served.address) as watched,
+    ):
+        page = watched.page
+        await log_in(page)
+        await page.set_viewport_size({"width": 390, "height": 844})
+        for number in (1, 2):
+            await shows_answer(page, f"Answer {number}.")
+            await page.wait_for_selector("body[data-keys=ready]")
+            await page.locator("[data-key=s]").click()
+        await shows_answer(page, "Answer 3.")
+        undo = page.locator("#decided button:visible")
+        await expect(undo).to_have_count(1)
+        await expect(undo).to_be_in_viewport(ratio=1)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+        await undo.click()
+        await shows_answer(page, "Answer 2.")

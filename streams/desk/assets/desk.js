@@ -4,6 +4,7 @@ const marking = byId("marking");
 const chosen = getSelection();
 let left = false;
 let lastMark = -1;
+let isMarking = false;
 // Who presses a key twice meant the answer before: for a moment, no key decides about the one that has just come.
 const MOMENT_MS = 300;
 setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
@@ -75,14 +76,22 @@ function markByKey(event) {
     chosen.modify("extend", event.shiftKey && !forward ? "backward" : "forward", "word");
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") chooseMark(event.key === "ArrowDown" ? 1 : -1);
   else if (event.key === "Escape") marking.open = false;
-  else document.querySelector(`[data-mark="${CSS.escape(event.key)}"]`)?.click();
+  else {
+    // What is wrong is said: from now on keys mean what they always mean, until the next "w".
+    const kind = document.querySelector(`[data-mark="${CSS.escape(event.key)}"]`);
+    kind?.click();
+    isMarking = !kind;
+  }
   event.preventDefault();
 }
 for (const each of document.querySelectorAll("[data-kind]")) {
   each.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
   each.addEventListener("click", () => mark(each.dataset.kind));
 }
-marking?.addEventListener("toggle", () => { if (marking.open) beginMarking(); });
+marking?.addEventListener("toggle", () => {
+  isMarking = marking.open;
+  if (isMarking) beginMarking();
+});
 
 document.addEventListener("keydown", (event) => {
   const { target, key } = event;
@@ -94,7 +103,13 @@ document.addEventListener("keydown", (event) => {
   }
   // A key that is held down must not decide about the answer after this one.
   const typed = target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
-  if (marking?.open && !typed && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab" && event.key !== "Enter") {
+  if (marking?.open && !isMarking && !typed && key === "w") {
+    isMarking = true;
+    beginMarking();
+    event.preventDefault();
+    return;
+  }
+  if (marking?.open && isMarking && !typed && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab" && event.key !== "Enter") {
     markByKey(event);
     return;
   }
