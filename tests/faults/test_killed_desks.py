@@ -64,7 +64,8 @@ class Reviewing:
         if (shown := reviewer.shown) is None:
             return
         action = sorted(OUTCOMES)[sum(shown.encode()) % len(OUTCOMES)]
-        page = reviewer.decide(action, text=f"Better than {shown}.")
+        edited = {"text": f"Better than {shown}."} if action == "edit" else {}
+        page = reviewer.decide(action, **edited)
         if shown in page and reviewer.shown != shown:  # it is listed as decided
             self.confirmed[shown] = OUTCOMES[action]
 

@@ -192,6 +192,7 @@ def test_ratings_become_a_policy_that_sends_and_is_withdrawn_when_the_chatbot_ge
     demo.send_signal(signal.SIGINT)
     assert demo.wait(60) == 130
     reading.join(60)
+    demo.stdout.close()
     sent = [line for line in verdicts if "low risk" in line]
     held = [line for line in verdicts if "policy withdrawn" in line]
     assert len(sent) > 40, "the true ones, and some of the worse"

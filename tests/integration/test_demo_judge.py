@@ -8,7 +8,7 @@ import pytest
 from tests.support.commands import clean_environment, truthgate
 from tests.support.small_model import MODEL
 
-DEADLINE_SECONDS = 420.0
+DEADLINE_SECONDS = 600.0
 
 
 @pytest.mark.timeout(DEADLINE_SECONDS)

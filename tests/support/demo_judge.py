@@ -19,8 +19,8 @@ _SMALL = (
 #: Each takes some seconds on two idle cores, and half a minute on two with much other work; the budget has
 #: no room for the rest.
 _OPINIONS = 4
-_LIMIT_SECONDS = 100
-_ANSWER_SECONDS = 200
+_LIMIT_SECONDS = 200
+_ANSWER_SECONDS = 400
 
 
 def main() -> int:
@@ -56,6 +56,8 @@ def variables(url: str) -> dict[str, str]:
             [{"judges": ["small"], "max_characters": 1_000, "max_tokens": 120}]
         ),
         "TRUTHGATE_FLOW__ANSWER_TIMEOUT_SECONDS": str(_ANSWER_SECONDS),
+        # Nothing is committed past an answer that waits.
+        "TRUTHGATE_HEALTH__STALL_TIMEOUT_SECONDS": str(_ANSWER_SECONDS + _LIMIT_SECONDS),
         "TRUTHGATE_JUDGES__TIMEOUT_SECONDS": str(_LIMIT_SECONDS),
         "TRUTHGATE_JUDGES__BUDGET": json.dumps({"requests_per_day": _OPINIONS}),
     }

@@ -21,7 +21,7 @@ _COMMAND = (sys.executable, kill_with_parent.__file__, sys.executable, "-m", "st
 
 # The user's settings for scoring apply in the demo, too; addresses and files do not, except for the language
 # models that the demo is set to ask.
-_INHERITED = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "LOG"))
+_INHERITED = tuple(ENV_PREFIX + section for section in ("POLICY", "SCORING", "FLOW", "HEALTH", "LOG"))
 
 
 class DemoFailed(Exception):
