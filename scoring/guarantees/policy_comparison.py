@@ -97,6 +97,7 @@ def compare_policies(
     ratings: Sequence[JoinedRating], first: Decider, second: Decider
 ) -> tuple[PolicyDifference, ...]:
     """Return how two policies differ, of all answers and by group."""
+    first, second = _decided_once(first), _decided_once(second)
     found = []
     for one, other in zip(grouped_shares(ratings, first), grouped_shares(ratings, second), strict=True):
         members = [each for each in ratings if one.name in ("all", each.facts.group)]
@@ -105,6 +106,18 @@ def compare_policies(
             PolicyDifference(one, other, len(alone), len(alone_too), _mistakes(alone), _mistakes(alone_too))
         )
     return tuple(found)
+
+
+def _decided_once(decide: Decider) -> Decider:
+    """Return a decider that remembers: each answer is looked at in its group and among all, several times."""
+    made: dict[str, Decision] = {}
+
+    def remembered(facts: VerdictFacts) -> Decision:
+        if facts.verdict_id not in made:
+            made[facts.verdict_id] = decide(facts)
+        return made[facts.verdict_id]
+
+    return remembered
 
 
 def _sent_alone(ratings: Iterable[JoinedRating], one: Decider, other: Decider) -> list[JoinedRating]:

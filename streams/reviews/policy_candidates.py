@@ -30,12 +30,15 @@ def compare_candidates(
     The first of each difference is what was decided, whatever by, the second what the candidate's
     certificates would have decided. Answers from before its proposal do not count: it was fitted to them.
     """
+    proposed = [
+        (version.version, version.fitted, to_epoch_ms(version.proposal.change.at))
+        for version in versions
+        if version.fitted and version.proposal and version.proposal.change
+    ]
+    newest = store.newest(sample, min(since for _, _, since in proposed), _ANSWERS) if proposed else ()
     found = {}
-    for version in versions:
-        proposal = version.proposal
-        if version.fitted and proposal and proposal.change:
-            answers = store.newest(sample, to_epoch_ms(proposal.change.at), _ANSWERS)
-            if answers:
-                decide = certified_decision(version.fitted)
-                found[version.version] = compare_policies(answers, lambda facts: facts.decision, decide)
+    for name, fitted, since in proposed:
+        if answers := [each for each in newest if each.facts.scored_at >= since]:
+            decide = certified_decision(fitted)
+            found[name] = compare_policies(answers, lambda facts: facts.decision, decide)
     return found
