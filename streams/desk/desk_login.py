@@ -141,10 +141,9 @@ class DeskLogin:
             response = await handler(request)
         except sqlite3.OperationalError as error:
             log.error("desk_store_failed", route=route, error_type=error_name(error))  # noqa: TRY400
-            text = (
-                "The desk cannot use its store (desk.store): is the disk full? Nothing was decided by this."
-            )
-            raise web.HTTPServiceUnavailable(text=text) from None
+            raise web.HTTPServiceUnavailable(
+                text="The desk cannot use its store (desk.store): is the disk full? Nothing was decided."
+            ) from None
         if cookie and not response.prepared:
             self.set_cookie(request, response, COOKIE, cookie)
         return response

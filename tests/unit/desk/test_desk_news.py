@@ -81,8 +81,10 @@ async def test_a_decision_is_shown_with_its_question_and_a_full_disk_is_told_as_
         with monkeypatch.context() as patched, capture_logs() as logs:
             patched.setattr(DecisionStore, "store", full)
             refused = await kim.post("/decide", data={**form, "verdict_id": "v-2"})
+            in_dutch = await kim.post("/decide?language=nl", data={**form, "verdict_id": "v-2"})
         assert (refused.status_code, "disk full" in refused.text) == (503, True)
-        assert [each["event"] for each in logs] == ["desk_store_failed"]
+        assert (in_dutch.status_code, "is de schijf vol?" in in_dutch.text) == (503, True)
+        assert [each["event"] for each in logs] == ["desk_store_failed"] * 2
         assert "Question 2?" in (await kim.get("/")).text
 
 
