@@ -21,6 +21,7 @@ from streams.cli.command_files import check_not_overwriting, count_lines, open_o
 from streams.cli.command_output import ExitCode, InputErrors, json_line, plural, progress_bar, say
 from streams.cli.common_options import ConfigFile, InputFile
 from streams.cli.topic_access import decode_record, open_topics, publish
+from streams.desk.judgements import text_hash
 from streams.kafka.kafka_clients import ServiceUnreachable
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
@@ -97,14 +98,9 @@ def misfit_of(review: Review, verdict: VerdictIds | None) -> str | None:
     for name in ("answer_id", "conversation_id"):
         if getattr(review, name) != (actual := getattr(verdict, name)):
             return f"{name}: the verdict has {actual}"
-    if review.outcome == "send" and _lines_of(review.text or "") != _lines_of(verdict.answer):
+    if review.outcome == "send" and text_hash(review.text or "") != text_hash(verdict.answer):
         return "text: send is for the answer as it is, send_edited for another text"
     return None
-
-
-def _lines_of(text: str) -> list[str]:
-    # A spreadsheet ends lines in its own way.
-    return text.splitlines()
 
 
 async def _verdict_ids(settings: Settings, wanted: set[str]) -> dict[str, VerdictIds]:

@@ -146,11 +146,11 @@ def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownA
     """Store what a record says, in the transaction of the caller, in whatever order records come."""
     match value:
         case Verdict(known_answer_key=str(key)):
-            row = (value.verdict_id, key, _hash(value.answer))
+            row = (value.verdict_id, key, text_hash(value.answer))
             writer.execute("INSERT OR IGNORE INTO answer_keys VALUES (?, ?, ?)", row)
             _update_due(writer, _keys_of(writer, value.verdict_id))
         case Review() if says := judgement(value):
-            sent = _hash(value.text) if value.outcome == "send" and value.text else ""
+            sent = text_hash(value.text) if value.outcome == "send" and value.text else ""
             said = (value.verdict_id, value.review_id, says, sent, value.reviewer)
             at = to_epoch_ms(value.reviewed_at)
             writer.execute("INSERT OR IGNORE INTO judgements VALUES (?, ?, ?, ?, ?, ?)", (*said, at))
@@ -162,7 +162,8 @@ def apply_judgement(writer: sqlite3.Connection, value: Verdict | Review | KnownA
             _update_due(writer, [value.key])
 
 
-def _hash(text: str) -> str:
+def text_hash(text: str) -> str:
+    """Return what texts share that differ in how their lines end: spreadsheets have a way of their own."""
     lines = "\n".join(text.splitlines())
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -84,8 +84,7 @@ def read_change(record: ConsumerRecord) -> PolicyChange:
 
 def to_content(fitted: FittedThresholds) -> PolicyContent:
     """Return a fitted policy as the content of a record; :func:`to_fitted` gives it back exactly."""
-    model = fitted.model
-    weights = tuple(PolicyWeight(name, weight) for name, weight in model.weights)
+    model, weights = fitted.model, _weights(fitted.model)
     certificates = tuple(map(_to_record, fitted.certificates))
     asking = _to_asking_record(fitted.asking) if fitted.asking else None
     return PolicyContent(model.name, model.intercept, weights, certificates, asking=asking)
@@ -93,9 +92,8 @@ def to_content(fitted: FittedThresholds) -> PolicyContent:
 
 def to_fitted(content: PolicyContent) -> FittedThresholds:
     """Return the fitted policy of a record; raises ValueError for one that no worker can decide by."""
-    weights = tuple((each.input, each.weight) for each in content.weights)
     fitted = FittedThresholds(
-        RiskModel(content.model, content.intercept, weights),
+        _model(content.model, content),
         tuple(map(_certificate, content.certificates)),
         _asking(content.asking) if content.asking else None,
     )
@@ -105,14 +103,19 @@ def to_fitted(content: PolicyContent) -> FittedThresholds:
 
 
 def _to_asking_record(order: AskingOrder) -> PolicyAsking:
-    expected = order.expected
-    weights = tuple(PolicyWeight(name, weight) for name, weight in expected.weights)
-    return PolicyAsking(expected.intercept, weights, order.told, order.threshold)
+    return PolicyAsking(order.expected.intercept, _weights(order.expected), order.told, order.threshold)
 
 
 def _asking(record: PolicyAsking) -> AskingOrder:
-    weights = tuple((each.input, each.weight) for each in record.weights)
-    return AskingOrder(RiskModel(ASKING_MODEL, record.intercept, weights), record.told, record.threshold)
+    return AskingOrder(_model(ASKING_MODEL, record), record.told, record.threshold)
+
+
+def _weights(model: RiskModel) -> tuple[PolicyWeight, ...]:
+    return tuple(PolicyWeight(name, weight) for name, weight in model.weights)
+
+
+def _model(name: str, record: PolicyContent | PolicyAsking) -> RiskModel:
+    return RiskModel(name, record.intercept, tuple((each.input, each.weight) for each in record.weights))
 
 
 def _to_record(certificate: Certificate) -> PolicyCertificate:

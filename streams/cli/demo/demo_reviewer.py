@@ -8,10 +8,10 @@ from typing import Final
 
 import httpx2
 
-from schemas import DecodeError, Review
+from schemas import Review
 from scoring.values.exchange import MIN_TRUE_RATING
 from streams.cli.command_output import say
-from streams.cli.topic_access import TimeRange, follow
+from streams.cli.topic_access import TimeRange, decode_record, follow
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.settings import Settings
@@ -91,11 +91,11 @@ class SimulatedReviewer:
         followed = follow(self._settings.kafka, topic, period=TimeRange(from_beginning=True))
         async with aclosing(followed) as records:
             async for record in records:
-                with suppress(DecodeError):
-                    await codec.lookup(record.value)
-                    review = codec.decode(record.value, Review)
-                    if review.reviewer != _NAME and review.outcome != "expired":
-                        return
-                    async with self._news:
-                        self._reviewed.add(review.verdict_id)
-                        self._news.notify_all()
+                review = await decode_record(record, codec, Review)
+                if review is None:
+                    continue
+                if review.reviewer != _NAME and review.outcome != "expired":
+                    return
+                async with self._news:
+                    self._reviewed.add(review.verdict_id)
+                    self._news.notify_all()
