@@ -27,7 +27,7 @@ def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=told,
-            env=clean_environment({"TMPDIR": str(tmp_path)}),
+            env=clean_environment({"TMPDIR": str(tmp_path), "TRUTHGATE_DESK__PORT": "0"}),
             text=True,
         )
 
