@@ -70,7 +70,7 @@ async def complete_all(
 
 async def asked_once(
     endpoint: LlmEndpoint,
-    seconds: float = 5,
+    seconds: float = 30,
     observer: EndpointObserver | None = None,
     options: CallOptions = CallOptions(attempts=1),  # noqa: B008 - frozen
     **settings: Any,

@@ -178,5 +178,5 @@ async def test_judges_are_watched_from_where_they_are_opened() -> None:
         )
         async with open_judges(settings, metrics.judges) as judges:
             assert judges
-            await complete_all(judges, 5, [request()])
+            await complete_all(judges, 30, [request()])
     assert "gen_ai_client_token_usage_count" in generate_latest(metrics.registry).decode()
