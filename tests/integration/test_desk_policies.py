@@ -8,12 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from streams.cli.policy.policy_topic import write_change
+from streams.embedded import EmbeddedKafka
 from streams.kafka.topic_follower import keep_following
-from streams.kafka.topics import Topics
+from streams.kafka.topics import Topics, create_topics
 from streams.reviews.policy_follower import PolicyFollower
 from streams.reviews.policy_records import Change
 from streams.reviews.policy_state import PolicyState
 from streams.settings import Settings
+from tests.support.brokers import isolated_settings, unique_prefix
 from tests.support.desk import DeskProcess, Reviewer
 from tests.support.policies import a_change, write_changes
 from tests.support.records import eventually
@@ -84,3 +86,43 @@ async def test_a_lead_approves_and_withdraws_on_the_page_and_workers_follow(
         ("settings", None, "approved"),
     ]
     assert {each["lead"] for each in logged} == {"kim"}
+
+
+async def test_while_kafka_is_away_a_lead_is_told_what_is_not_known(tmp_path: Path) -> None:
+    with EmbeddedKafka() as kafka:
+        settings = isolated_settings(kafka.bootstrap_servers, tmp_path, unique_prefix())
+        await create_topics(settings)
+        await write_changes(settings, a_change(VERSION, Change.PROPOSED))
+        with DeskProcess(settings, tmp_path, audit_share=0.0) as desk:
+            desk.wait_ready()
+            with Reviewer(desk.address) as lead:
+                await eventually(lambda: VERSION in lead.look(PATH), "the desk has read the topic", 30)
+                seen = fields(lead)
+                kafka.brokers[0].pause()
+                try:
+                    page = lead.post(f"{PATH}/approve", version=VERSION, **seen)
+                    assert "may still take it" in page
+                    await eventually(lambda: "nobody knows here" in lead.look(PATH), "it is old", 60)
+                    assert VERSION not in lead.page
+                    assert "Kafka does not answer now" in lead.post(
+                        f"{PATH}/approve", version=VERSION, **seen
+                    )
+                finally:
+                    kafka.brokers[0].resume()
+                await eventually(lambda: "nobody knows here" not in lead.look(PATH), "it is back", 60)
+                async with a_worker_s_policy(settings) as worker:
+                    await approve_once(lead, worker)
+                    assert worker.active.withdrawn_groups == set()
+
+
+async def approve_once(lead: Reviewer, worker: PolicyFollower) -> None:
+    """Approve the version, unless Kafka took the approval that it had not confirmed."""
+
+    def is_active() -> bool:
+        return bool(re.search(rf"<code>{VERSION}</code> <span class=.tag.>active", lead.look(PATH)))
+
+    if not is_active():
+        page = lead.post(f"{PATH}/approve", version=VERSION, **fields(lead))
+        assert "It is approved" in page or "changed since this page was loaded" in page
+        await eventually(is_active, "the page shows it", 30)
+    await eventually(lambda: worker.status == (VERSION, "active"), "a worker decides by it", 30)

@@ -61,7 +61,7 @@ class Reviewer:
     """A browser without a script: it logs in, reads pages and submits their forms."""
 
     def __init__(self, address: str, name: str = "kim", token: str | None = None) -> None:
-        self._client = httpx2.Client(base_url=address, follow_redirects=True, timeout=10, trust_env=False)
+        self._client = httpx2.Client(base_url=address, follow_redirects=True, timeout=60, trust_env=False)
         self.page = self._client.post("/login", data={"name": name, "token": token or ""}).text
 
     def __enter__(self) -> Self:
