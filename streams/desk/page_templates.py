@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from streams.desk.answer_view import show_invisible
 
@@ -68,8 +69,9 @@ def _environment(language: str) -> Environment:
     def name(code: str) -> str:
         return show_invisible(texts.gettext(code.replace("_", " ").lower()))
 
-    def moment(time: datetime) -> str:
-        return time.strftime(texts.gettext(TIME_FORMAT))
+    def moment(time: datetime) -> Markup:
+        text = time.strftime(texts.gettext(TIME_FORMAT))
+        return Markup('<time datetime="{}">{}</time>').format(time.isoformat(), text)
 
     environment.filters.update(visible=show_invisible, translate=texts.gettext, named=name, moment=moment)
     environment.globals["languages"] = LANGUAGES

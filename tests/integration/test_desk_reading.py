@@ -1,6 +1,8 @@
 """What a reviewer has in sight, and how few keys he needs, in a real browser."""
 
+import re
 from dataclasses import replace
+from datetime import timedelta, timezone
 from pathlib import Path
 
 from aiohttp import web
@@ -74,6 +76,19 @@ async def test_marked_words_are_chosen_by_one_key_each(tmp_path: Path) -> None:
         marked = "hallucination: It is blue.\nnumber: It costs 9.50 a month.\n"
         await expect(page.locator("#wrong")).to_have_value(marked)
         assert watched.complaints == []
+
+
+async def test_times_are_those_of_the_readers_place_and_utc_is_in_reach(tmp_path: Path) -> None:
+    verdict = an_answer()
+    at = verdict.produced_at
+    there = at.astimezone(timezone(timedelta(hours=5, minutes=30)))
+    async with chromium() as browser, serving_desk(tmp_path, verdict) as served:
+        page = await browser.new_page(timezone_id="Asia/Kolkata", locale="en")
+        await page.goto(served.address)
+        await log_in(page)
+        time = page.locator("time").first
+        await expect(time).to_have_text(re.compile(f"{there:%b} {there.day}, .*:{there:%M:%S}"))
+        await expect(time).to_have_attribute("title", f"{at:%Y-%m-%d %H:%M:%S} UTC")
 
 
 async def test_the_evidence_is_in_sight_beside_the_answer_and_on_a_phone_before_the_form(

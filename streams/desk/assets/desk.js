@@ -9,6 +9,13 @@ let isMarking = false;
 const MOMENT_MS = 300;
 setTimeout(() => { document.body.dataset.keys = "ready"; }, MOMENT_MS);
 
+// Times are those of the reader's place; without this script they are in UTC, which stays in reach.
+for (const each of document.querySelectorAll("time[datetime]")) {
+  each.title = each.textContent;
+  each.textContent = new Date(each.dateTime)
+    .toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "medium" });
+}
+
 // What was entered for an answer outlives a reload, a refusal and an undo; it is gone with the tab, or the logout.
 const form = document.querySelector("form[action='/decide']");
 const draft = form && `${form.elements.verdict_id.value} ${form.elements.seen.value}`;

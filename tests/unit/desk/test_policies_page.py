@@ -124,7 +124,8 @@ async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it
         page = await shown(lead)
         assert f'<a href="{PATH}">' in (await lead.get("/lead")).text
     assert re.search(r"<code>v-1</code> <span class=.tag.>active</span> <strong>decides</strong>", page)
-    assert f"withdrawn for {NL}, {WHEN:%Y-%m-%d %H:%M:%S} UTC, anna: <q" in page
+    when = f'<time datetime="{WHEN.isoformat()}">{WHEN:%Y-%m-%d %H:%M:%S} UTC</time>'
+    assert f"withdrawn for {NL}, {when}, anna: <q" in page
     assert "ratings of October" in page
     decided = page.partition("</summary>")[2].partition("<div")[0]
     assert re.findall(r"<p>(\w+)", decided) == ["approved", "withdrawn", "instruction"]
