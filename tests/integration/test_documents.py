@@ -331,7 +331,7 @@ async def test_an_id_that_never_comes_is_missing_after_the_wait(topics, followin
     async with following() as follower:
         began = time.monotonic()
         resolved = await resolve_context(answer, follower, 0.3)
-        assert 0.25 < time.monotonic() - began < 5
+        assert 0.25 < time.monotonic() - began < 20
         assert resolved.missing_ids == ("never", "ever")
         assert resolved.degraded == (Reason.CONTEXT_MISSING,)
 

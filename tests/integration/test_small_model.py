@@ -87,7 +87,7 @@ async def test_a_model_that_freezes_and_one_that_is_killed_are_failures_in_time(
             model.freeze()
             began = time.monotonic()
             (frozen,) = await complete_all(judges, 1, [request()])
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 20
             model.go_on()
             (back,) = await complete_all(judges, 60, [request()])
             model.kill()

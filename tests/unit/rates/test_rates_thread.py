@@ -108,6 +108,6 @@ async def test_a_worker_that_leads_counts_aside_until_it_stops():
         await eventually(lambda: failures() >= 1, "it leads, and finds no broker")
         stopping.set()
         began = time.monotonic()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert threads == {threading.get_ident()}  # what the application has is read in its own thread
     await eventually(lambda: all(one.name != "rates" for one in threading.enumerate()), "it has ended")

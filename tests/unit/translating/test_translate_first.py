@@ -240,13 +240,13 @@ async def test_an_answer_that_is_neither_translated_nor_judged_in_time_says_both
 
 
 async def test_the_smaller_time_limit_holds(translation: Settings, server: LibreTranslate) -> None:
-    server.behave(delay=4)
-    for limit, seconds in ((5, 0.2), (0.2, 5)):
+    server.behave(delay=20)
+    for limit, seconds in ((20, 0.2), (0.2, 20)):
         changed = translation.with_values("translation", {"timeout_seconds": limit})
         async with open_translation(changed) as opened:
             began = time.monotonic()
             assert (await opened.translate(EXCHANGE, seconds)).degraded
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 15
 
 
 async def test_the_worker_judges_the_translation(translation: Settings, tmp_path: Path) -> None:
@@ -262,14 +262,14 @@ async def test_the_worker_judges_the_translation(translation: Settings, tmp_path
 async def test_a_worker_without_its_translator_judges_in_half_of_the_time_that_is_left(
     translation: Settings, server: LibreTranslate
 ) -> None:
-    server.behave(delay=8)
+    server.behave(delay=16)
     settings = translation
     assessor = NotingAssessor()
     async with open_translation(translation) as opened:
         way = way_of(settings, assessor, opened)
         began = time.monotonic()
-        verdict = await way.verdict(RECORD, Deadline(_now() + 4), lambda: NOW)
-        assert 2 <= time.monotonic() - began < 4
+        verdict = await way.verdict(RECORD, Deadline(_now() + 8), lambda: NOW)
+        assert 4 <= time.monotonic() - began < 8
     assert verdict.degraded == ("translation_unavailable",)
     assert verdict.decision == "review"
     assert [exchange.translation for exchange in assessor.asked] == [None]
