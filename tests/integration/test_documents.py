@@ -286,7 +286,7 @@ async def test_a_document_deleted_during_a_long_absence_does_not_come_back(publi
     absence = MAX_STORE_AGE_SECONDS + 60
     await publish([outgoing("a", "text"), outgoing("b", "text")])
     async with following(clock=lambda: time.time() - absence) as follower:
-        await follower.wait_for(["a"], NOW, 5)
+        await follower.wait_for(["a"], NOW, 30)
     async with following() as follower:
         # Read from the beginning: a tombstone that compaction has removed could not be read on to.
         assert follower.records_read == 2

@@ -60,13 +60,13 @@ async def test_a_broker_that_is_away_for_longer_than_ten_seconds_makes_everythin
     await eventually(lambda: is_true(known), "the answer is known")
     kafka.brokers[0].pause()
     try:
-        await eventually(lambda: not known.freshness.is_current, "it was cut off for ten seconds", 15)
+        await eventually(lambda: not known.freshness.is_current, "it was cut off for ten seconds", 60)
         assert known.reason("k-1") is None
     finally:
         kafka.brokers[0].resume()
     await eventually(lambda: is_true(known), "the answer is known again")
     await write(settings, "ended")
-    await eventually(lambda: known.freshness.is_current and not is_true(known), "it is ended", 3)
+    await eventually(lambda: known.freshness.is_current and not is_true(known), "it is ended")
 
 
 async def test_a_topic_that_is_deleted_takes_what_was_known_with_it(

@@ -79,7 +79,7 @@ async def test_fingerprints_that_somebody_makes_up_do_not_cost_a_read_each(
     async def is_found() -> bool:
         return await store.find(LATER.fingerprint) == LATER.text
 
-    await eventually(is_found, "a schema that is published is found", 5)
+    await eventually(is_found, "a schema that is published is found")
 
 
 async def test_a_schema_that_was_published_after_the_last_read_is_found(

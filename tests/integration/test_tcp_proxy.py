@@ -97,7 +97,7 @@ async def test_a_producer_with_an_undeliverable_record_is_closed_in_time(proxy):
             sending = await producer.send(TOPIC, b"second")
     assert sending is not None
     with pytest.raises(KafkaError):
-        await asyncio.wait_for(sending, 1)
+        await asyncio.wait_for(sending, 30)
 
 
 async def test_latency_is_added_each_way(proxy):

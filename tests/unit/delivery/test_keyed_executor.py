@@ -35,7 +35,7 @@ async def test_a_slow_conversation_does_not_hold_up_another():
 
     await executor.submit("slow", release.wait)
     await executor.submit("quick", quick)
-    await asyncio.wait_for(done.wait(), 5)
+    await asyncio.wait_for(done.wait(), 30)
     assert executor.in_flight == 1
     release.set()
     await executor.drain()
@@ -51,7 +51,7 @@ async def test_no_more_than_the_limit_is_accepted():
     assert not third.done()
     assert executor.in_flight == 2
     release.set()
-    await asyncio.wait_for(third, 5)
+    await asyncio.wait_for(third, 30)
     await executor.drain()
 
 

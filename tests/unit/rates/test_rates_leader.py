@@ -40,5 +40,5 @@ async def test_who_does_not_lead_does_nothing():
     task = asyncio.create_task(leader.run())
     await eventually(lambda: asked > 2, "it looks whether it leads")
     stopping.set()
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, 30)
     assert _failures(metrics) == 0
