@@ -167,4 +167,5 @@ SELECT verdict_id, list, message_type, reason, scored_at, judged, outcome,
     (SELECT reviewed_at FROM reviews WHERE verdict_id = outcomes.verdict_id
      AND review_id = outcomes.review_id AND partition = outcomes.partition)
 FROM verdicts LEFT JOIN outcomes USING (verdict_id) WHERE scored_at >= ?
+AND EXISTS (SELECT 1 FROM reviews WHERE verdict_id = verdicts.verdict_id)
 """
