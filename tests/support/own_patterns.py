@@ -47,7 +47,7 @@ class Found:
 def compiled_at_import() -> list[Found]:
     """Give what all modules compile when they are imported, in a process that has compiled none before."""
     command = [sys.executable, "-m", "tests.support.own_patterns"]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=900)
     return [Found(*each) for each in json.loads(done.stdout)]
 
 

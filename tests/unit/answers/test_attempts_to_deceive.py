@@ -79,6 +79,7 @@ def test_there_are_many_attempts_and_most_are_wrong():
     assert sum(attempt["wrong"] for attempt in ATTEMPTS) > 1_200
 
 
+@pytest.mark.timeout(1_200)  # half a minute when nothing else runs
 async def test_without_marks_nothing_is_sent_but_courtesies(scorer):
     sent = await _sent(scorer, marked=False)
     assert {reason for _, reason in sent} == {"courtesy"}
@@ -86,6 +87,7 @@ async def test_without_marks_nothing_is_sent_but_courtesies(scorer):
     assert {"Thanks", "Bedankt"} <= {attempt["question"] for attempt, _ in sent}
 
 
+@pytest.mark.timeout(1_200)
 async def test_if_all_documents_are_marked_what_is_sent_and_wrong_is_wrong_in_the_document(scorer):
     sent = await _sent(scorer, marked=True)
     wrong = [attempt for attempt, _ in sent if attempt["wrong"]]

@@ -16,7 +16,7 @@ from streams.search.types import EmbeddingFailed
 from streams.settings import RetrievalSettings
 from tests.support.ports import NOBODY
 
-SECONDS = 60.0
+SECONDS = 240.0
 TEXTS = [f"Verstuur factuur {number}." for number in range(7)]
 
 
