@@ -15,6 +15,7 @@ from pydantic import FailFast, Field, FiniteFloat
 
 from schemas.records import (
     MAX_ITEMS,
+    MAX_SAMPLING_WEIGHT,
     SENDING_OUTCOMES,
     AnswerContext,
     ChatbotAnswer,
@@ -155,7 +156,7 @@ class _ReviewLine:
     comment: str | None = None
     reviewed_at: Timestamp | None = None
     source: Literal["external", "desk", "known_answer"] = "external"
-    sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+    sampling_weight: Annotated[FiniteFloat, Field(ge=1, le=MAX_SAMPLING_WEIGHT)] = 1.0
     proposal: Literal["send", "send_edited", "reject"] | None = None
     review_id: Identifier | None = None
 

@@ -15,6 +15,8 @@ from pydantic import AwareDatetime, FailFast, Field, FiniteFloat, PlainSerialize
 MAX_ID_LENGTH = 256
 MAX_ADDRESS_LENGTH = 2_048
 MAX_ITEMS = 1_000
+#: A millionth of a millionth was drawn; squares of weights are added up.
+MAX_SAMPLING_WEIGHT = 1e12
 """Passages, references or metadata of one answer: far above any prompt, and a bound on the work.
 The lists fail at the first bad item (``FailFast``): a value may hold 260,000 of them per MiB."""
 
@@ -318,7 +320,7 @@ class Review:
     reviewer: Identifier
     reviewed_at: Timestamp
     source: ShortText
-    sampling_weight: Annotated[FiniteFloat, Field(ge=1)] = 1.0
+    sampling_weight: Annotated[FiniteFloat, Field(ge=1, le=MAX_SAMPLING_WEIGHT)] = 1.0
     proposal: ShortText | None = None
 
     @property

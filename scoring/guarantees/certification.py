@@ -19,7 +19,7 @@ from scoring.guarantees.threshold_tests import (
     ratings_needed,
 )
 from scoring.policy.certificates import Certificate, FittedThresholds, Promise
-from scoring.policy.risk import SHIPPED_RISK, RiskModel
+from scoring.policy.risk import SHIPPED_RISK, RiskModel, is_of_judge
 from scoring.values.exchange import Decision
 
 #: The newest ratings test thresholds: four times what a set without a mistake needs, or half of all. Only
@@ -27,7 +27,7 @@ from scoring.values.exchange import Decision
 _TESTING_FACTOR: Final = 4
 #: A group has thresholds of its own if so many times what a set without a mistake needs are to be rated.
 _GROUP_FACTOR: Final = 3
-#: A version that fewer answers have than this share is not one that the ratings tell about.
+#: A judge that fewer answers have than this share is not one that the ratings tell about.
 _MIN_VERSION_SHARE: Final = 0.1
 #: A decision is right for these, a mistake for all others.
 _RIGHT: Final = {Decision.AUTO_SEND: Truth.TRUE, Decision.BLOCKED: Truth.UNTRUE}
@@ -80,14 +80,15 @@ def propose(
     was drawn and not rated counts as a mistake. The newest ratings test, only the older ones fit, so that no
     rating tests a model that has seen it. What is promised is the expected share of mistakes among answers
     like those of the period, whose different answers come about independently. With ``attempt`` (from 1) it
-    is the n-th proposal from this stream, and all of them together keep the promise.
+    is the n-th proposal from this stream, and all of them together keep the promise. Verdicts that no
+    certificate would decide (``decided_before``) have no part.
     """
+    ratings = [each for each in ratings if not each.facts.decided_before]
     boundary = _boundary(ratings, send)
     risk = fit_risk(risk_examples(ratings[:boundary]), shipped)
     model = risk.model if isinstance(risk, FittedRisk) else shipped
     newest = ratings[boundary:]
-    counts = Counter(version for each in newest for version in each.facts.versions)
-    known = {version for version, count in counts.items() if count >= _MIN_VERSION_SHARE * len(newest)}
+    known = _known_versions(newest)
     usual = [each for each in newest if each.facts.versions <= known]
     certificates: list[Certificate] = []
     refused: list[PromiseRefused] = []
@@ -129,6 +130,21 @@ def propose(
                 )
             )
     return Proposal(FittedThresholds(model, tuple(certificates)), risk, tuple(refused), tuple(tested))
+
+
+def _known_versions(newest: Sequence[JoinedRating]) -> set[str]:
+    """Return the versions that ratings of these answers tell about: judges, and the usual one of all else.
+
+    Which judge is asked depends on the answer. Of two models of the chatbot each has its own share of
+    mistakes: a promise about both together would not hold once one of them writes everything.
+    """
+    counts = Counter(version for each in newest for version in each.facts.versions)
+    enough = _MIN_VERSION_SHARE * len(newest)
+    known = {each for each, count in counts.items() if is_of_judge(each) and count >= enough}
+    usual: dict[str, str] = {}
+    for version, _ in counts.most_common():
+        usual.setdefault(version.partition("=")[0], version)
+    return known | {each for each in usual.values() if not is_of_judge(each)}
 
 
 def _boundary(ratings: Sequence[JoinedRating], promise: Promise) -> int:

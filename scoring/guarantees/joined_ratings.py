@@ -32,7 +32,8 @@ class VerdictFacts:
     on: profile, scorer, judge with its prompt, the chatbot's model. ``scored_at`` is in ms since 1970.
     ``answer_key`` is equal for equal answers; empty for one like no other. ``certified_by`` is the version of
     the policy whose certificate sent it; empty if something else decided. ``in_doubt``: a judge was asked
-    about it, or was to be asked and could not be.
+    about it, or was to be asked and could not be. ``decided_before``: a known answer, a rule, a check or an
+    opinion decides about it under any fitted policy, so that no certificate is about it.
     """
 
     verdict_id: str
@@ -45,6 +46,7 @@ class VerdictFacts:
     answer_key: str = ""
     certified_by: str = ""
     in_doubt: bool = False
+    decided_before: bool = False
 
     @property
     def has_opinion(self) -> bool:

@@ -32,12 +32,14 @@ class DecidedShares:
 
 
 def certified_decision(thresholds: FittedThresholds) -> Decider:
-    """Return what the certificates alone decide; what none covers is for a person.
+    """Return what the certificates decide; what none covers is for a person.
 
-    Word-for-word quotations, known answers, pauses and definite evidence decide beside them, as ever.
+    What known answers, rules and checks decide before them stays as it was.
     """
 
     def decide(facts: VerdictFacts) -> Decision:
+        if facts.decided_before:
+            return facts.decision
         found = thresholds.decide(
             facts.inputs, facts.group, tuple(facts.versions), may_be_sent=facts.may_be_sent
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scoring.policy.asking import AskingOrder
-from scoring.policy.risk import RiskModel
+from scoring.policy.risk import NO_JUDGE, RiskModel, is_of_judge
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
 
@@ -68,19 +68,15 @@ class Certificate:
     versions: tuple[str, ...]
     max_documents_changed: float = 0.1
 
+    @property
+    def needs_judges(self) -> bool:
+        """Whether judges were asked in the period: without them, answers that they would decide look sure."""
+        return any(is_of_judge(each) and each != NO_JUDGE for each in self.versions)
+
     def covers(self, group: str, risk: float, versions: Collection[str]) -> bool:
         """Return whether the promise is about such an answer, so that it may be decided by it."""
         is_in_set = risk <= self.threshold if self.decision is Decision.AUTO_SEND else risk >= self.threshold
         return is_in_set and group in self.groups and all(each in self.versions for each in versions)
-
-    def voided_by(self, model: str, versions: Collection[str], documents_changed: float) -> tuple[str, ...]:
-        """Return what ends the promise: versions that no rating has seen, another model, other documents."""
-        reasons = sorted(set(versions) - set(self.versions))
-        if model != self.model:
-            reasons.append(f"risk={model}")
-        if documents_changed > self.max_documents_changed:
-            reasons.append(f"documents={documents_changed:.2f}")
-        return tuple(reasons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,9 @@ INPUTS: Final = (
 )
 #: Those of them that an opinion gives; without one they are 0.
 OPINION_INPUTS: Final = frozenset({"judge", "judge_score", "wrong_words", "judges_disagree"})
+_JUDGE: Final = "judge="
 #: The version of an answer on which there is no opinion.
-NO_JUDGE: Final = "judge=none"
+NO_JUDGE: Final = f"{_JUDGE}none"
 #: Prefixes of inputs that are 1 for one message type or language (whose direction is not known) or one rule.
 TYPE, LANGUAGE, RULE = "type:", "language:", "rule:"
 
@@ -101,6 +102,11 @@ def rating_group(message_type: str, language: str | None) -> str:
     return f"{message_type} {language or 'und'}"
 
 
+def is_of_judge(version: str) -> bool:
+    """Return whether a name of :func:`rating_versions` is that of a judge, or of none."""
+    return version.startswith(_JUDGE)
+
+
 def rating_versions(
     profile: str, scorer_version: str, model: str | None, opinions: Sequence[NamedOpinion]
 ) -> frozenset[str]:
@@ -108,7 +114,7 @@ def rating_versions(
 
     ``model`` is the chatbot's.
     """
-    judges = {f"judge={each.method} {'+'.join(each.models)} {each.prompt_version}" for each in opinions}
+    judges = {f"{_JUDGE}{each.method} {'+'.join(each.models)} {each.prompt_version}" for each in opinions}
     versions = f"profile={profile}", f"scorer={scorer_version}", f"model={model or 'unknown'}"
     return frozenset({*versions, *(judges or {NO_JUDGE})})
 

@@ -17,7 +17,9 @@ _ANSWERS: Final = 20_000
 def candidates(state: PolicyState) -> list[PolicyVersion]:
     """Return the last versions that were proposed and neither approved nor withdrawn."""
     proposed = [
-        each for each in state.versions if each.fitted and state.status(each) is PolicyStatus.PROPOSED
+        each
+        for each in state.versions
+        if each.fitted and each.fitted.certificates and state.status(each) is PolicyStatus.PROPOSED
     ]
     return proposed[-_CANDIDATES:]
 

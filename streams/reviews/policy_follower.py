@@ -28,15 +28,17 @@ class PolicyFollower:
 
     Args:
         state: what the topic says.
+        asks_judges: whether the worker has judges.
 
     Attributes:
         is_read: set once the topic was read to its end.
     """
 
-    def __init__(self, state: PolicyState) -> None:
+    def __init__(self, state: PolicyState, *, asks_judges: bool) -> None:
         self.freshness = state.freshness
         self.is_read = asyncio.Event()
         self._state = state
+        self._asks_judges = asks_judges
         self._changed = asyncio.Event()
         self._shares: dict[int, float] = {}
         self._active = SETTINGS_POLICY
@@ -97,9 +99,9 @@ class PolicyFollower:
         self._active = self._valid()
 
     def _valid(self) -> ActivePolicy:
-        """Return the current policy with the certificates whose documents are still what they were.
+        """Return the current policy with the certificates whose documents and judges are what they were.
 
-        One that was not measured yet is not valid.
+        One whose documents were not compared yet is not valid.
         """
         current = self._state.current
         if current.version == SETTINGS_VERSION:
@@ -117,6 +119,7 @@ class PolicyFollower:
             each
             for each in fitted.certificates
             if self._shares.get(each.last, 1.0) <= each.max_documents_changed
+            and (self._asks_judges or not each.needs_judges)
         )
         return replace(fitted, certificates=tuple(valid))
 
@@ -186,8 +189,9 @@ class PolicyMetrics:
         )
         self._certificates = instruments.gauge(
             "truthgate.policy_certificates",
-            "Certificates of the current policy: valid, or void since too many documents have changed.",
-            "void: fit the policy again, with ratings of answers that had these documents.",
+            "Certificates of the current policy: valid, or void, since too many documents changed or the "
+            "worker lacks the judges that were asked in their period.",
+            "void: set the judges again, or fit the policy again, with ratings of answers as they are now.",
             MetricLabel("state"),
             unit="{certificate}",
         )

@@ -51,7 +51,7 @@ class UnreadableChange(Exception):
 
 def new_version(fitted: FittedThresholds, at: datetime) -> str:
     """Return a name for a fitted policy, such as ``fitted-20261128T0500Z-3f2a9c1d``; ``at`` is in UTC."""
-    return f"fitted-{at:%Y%m%dT%H%MZ}-{hashlib.sha256(repr(fitted).encode()).hexdigest()[:8]}"
+    return f"fitted-{at:%Y%m%dT%H%MZ}-{hashlib.sha256(repr((fitted, at)).encode()).hexdigest()[:8]}"
 
 
 def policy_key(version: str, change: str, group: str | None = None) -> bytes:
@@ -136,6 +136,8 @@ def _certificate(record: PolicyCertificate) -> Certificate:
     same["decision"] = Decision(record.decision)
     if same["decision"] is Decision.REVIEW:
         raise ValueError("no certificate is needed for a review")
+    if not 0 < record.delta_spent <= record.delta:
+        raise ValueError("a certificate spends a part of its delta")
     return Certificate(
         **same,
         promise=Promise(record.alpha, record.delta, record.missed),

@@ -115,6 +115,7 @@ class PolicyWatch:
         self._limit = round(1000 * limit_seconds)
         self._withdraws_on_drift = withdraws_on_drift
         self._drift_due = 0.0
+        self._drift_of: tuple[str, int] | None = None
         self._is_active = is_active
         self._on_withdrawn = on_withdrawn
         self._clock = clock
@@ -176,11 +177,13 @@ class PolicyWatch:
 
     async def _withdraw_due(self, publisher: Publisher) -> None:
         self.latest = await asyncio.to_thread(self.watched)
-        if self._clock() >= self._drift_due:
+        # What was measured against the period of another version says nothing of this one.
+        approved = self.state.current.version, self.state.current.approved_at
+        if self._clock() >= self._drift_due or approved != self._drift_of:
             self.drift = await asyncio.to_thread(self.measured_drift)
             compared = self._store, self._sample, candidates(self.state)
             self.candidates = await asyncio.to_thread(compare_candidates, *compared)
-            self._drift_due = self._clock() + _DRIFT_SECONDS
+            self._drift_due, self._drift_of = self._clock() + _DRIFT_SECONDS, approved
         for version, group, reason in self._due(self.latest) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)
             change = PolicyChange(version.version, Change.WITHDRAWN, group, at, _BY, reason)
@@ -193,7 +196,7 @@ class PolicyWatch:
     def measured_drift(self) -> dict[tuple[str, ...], float]:
         """Return how far each input of the risk has drifted from the period of the active certificates."""
         version = self.state.current
-        if version.fitted is None or self.state.status(version) is not PolicyStatus.ACTIVE:
+        if self.state.status(version) is not PolicyStatus.ACTIVE or not version.groups or not version.fitted:
             return {}
         certificates, now = version.fitted.certificates, round(1000 * self._clock())
         first, last = min(each.first for each in certificates), max(each.last for each in certificates)

@@ -15,6 +15,8 @@ class ChangeRefusal(StrEnum):
 
     NOT_PROPOSED = "not_proposed"
     UNREADABLE = "unreadable"
+    #: It is an attempt that found nothing, which was written since every attempt counts.
+    PROMISES_NOTHING = "promises_nothing"
     NO_SUCH_GROUP = "no_such_group"
 
 
@@ -38,8 +40,10 @@ def change_refusal(
         if not found.entries:
             return ChangeRefusal.NOT_PROPOSED
         return None if group is None or group in found.groups else ChangeRefusal.NO_SUCH_GROUP
-    if version == SETTINGS_VERSION or found.fitted is not None:
+    if version == SETTINGS_VERSION:
         return None
+    if found.fitted:
+        return None if found.fitted.certificates else ChangeRefusal.PROMISES_NOTHING
     return ChangeRefusal.UNREADABLE if found.proposal else ChangeRefusal.NOT_PROPOSED
 
 

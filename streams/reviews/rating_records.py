@@ -13,6 +13,11 @@ from streams.rates.verdict_counts import to_epoch_ms
 
 #: The policy was in doubt, and no judge could be asked.
 _NOT_ASKED: Final = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET_SPENT})
+_KNOWN: Final = frozenset({Reason.KNOWN_TRUE, Reason.KNOWN_UNTRUE})
+#: What a fitted policy decides in the place of: sent by score or opinion, or by another fitted policy.
+_LEFT_TO_THE_RISK: Final = frozenset(
+    {Reason.HIGH_SCORE, Reason.JUDGED_TRUE, Reason.JUDGED_DECLINED, Reason.LOW_RISK, Reason.HIGH_RISK}
+)
 
 
 def verdict_facts(verdict: Verdict) -> VerdictFacts:
@@ -28,7 +33,15 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
         answer_key=_hash(verdict.answer),
         in_doubt=bool(verdict.opinions) or not _NOT_ASKED.isdisjoint(verdict.degraded),
         certified_by=verdict.policy_version if verdict.reasons[:1] == (Reason.LOW_RISK,) else "",
+        decided_before=_is_decided_before(verdict),
     )
+
+
+def _is_decided_before(verdict: Verdict) -> bool:
+    """Return whether a fitted policy leaves the decision as it is; see ``Policy.decide``."""
+    if not _KNOWN.isdisjoint(verdict.reasons):
+        return True
+    return verdict.decision != Decision.REVIEW and _LEFT_TO_THE_RISK.isdisjoint(verdict.reasons[:1])
 
 
 def _hash(text: str) -> str:

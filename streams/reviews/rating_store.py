@@ -51,7 +51,7 @@ CREATE INDEX reviews_by_verdict ON reviews (verdict_id);
 FORMAT: Final = StoreFormat(
     setting="desk.store",
     application_id=0x74677261,  # "tgra"
-    layout=2,
+    layout=3,
     schema=_SCHEMA + topic_positions.SCHEMA,
     pragmas=("synchronous = NORMAL",),
 )

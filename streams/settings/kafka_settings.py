@@ -139,10 +139,17 @@ class TopicSettings(SettingsSection):
         7,
         gt=0,
         le=3650,
-        description="retention of topics that are not compacted; at least an hour",
+        description="retention of topics that are not compacted, but for the verdicts; at least an hour",
+    )
+    verdict_retention_days: float = Field(
+        30,
+        gt=0,
+        le=3650,
+        description="retention of the verdict topics: a policy is fitted to verdicts that are still there, "
+        "but for those of the last desk.blocked_time_limit_seconds, a week",
     )
 
-    @field_validator("retention_days")
+    @field_validator("retention_days", "verdict_retention_days")
     @classmethod
     def _retention_is_at_least_an_hour(cls, days: float) -> float:
         if days < 1 / 24:

@@ -193,7 +193,8 @@ async def follow_policies(
 
     Later on the policy is unknown as long as they cannot be read. Raises InfrastructureFailure.
     """
-    follower, topic = PolicyFollower(PolicyState()), Topics(settings.kafka.topic_prefix).policies
+    follower = PolicyFollower(PolicyState(), asks_judges=bool(settings.judges.endpoints))
+    topic = Topics(settings.kafka.topic_prefix).policies
     metrics.policies.watch(follower)
     health.set_waiting_for("the policies")
     following = asyncio.create_task(

@@ -26,7 +26,7 @@ VERSION, PATH, NL = "fitted-1", "/lead/policies", "instruction nl"
 @asynccontextmanager
 async def a_worker_s_policy(settings: Settings) -> AsyncIterator[PolicyFollower]:
     """Follow the topic as a worker does."""
-    followed = PolicyFollower(PolicyState())
+    followed = PolicyFollower(PolicyState(), asks_judges=True)
     topic = Topics(settings.kafka.topic_prefix).policies
     following = asyncio.create_task(
         keep_following(followed, "the policies", settings.kafka, topic, followed.on_lost)

@@ -140,16 +140,17 @@ def fit(
     Verdicts and reviews are read from their topics. The risk of an answer is fitted to older ratings, and
     tested by newer ones: the largest set of answers is sent of which at most --alpha are mistakes, but for
     the probability --delta. Ratings of held answers and those of the audit sample count (desk.audit_key must
-    be that of the desk), and what a reviewer chose to rate only teaches the risk. A proposal
-    gets a part of --delta (half, the next one a sixth, and so on), so that all of them together keep it. What
-    is only looked at is not counted: decide on --alpha before.
+    be that of the desk), and what a reviewer chose to rate only teaches the risk. Each fit with --propose
+    gets a part of --delta (half, the next one a sixth, and so on), also one that can promise nothing, so that
+    all of them together keep it. A fit without --propose is not counted: who looks until something passes,
+    and proposes that, is promised less. Decide on --alpha and on the day before.
 
     With a budget of judges' requests or of reviewers' minutes it also says which answers to ask about first:
     those whose risk an opinion or a rating is expected to move most. A proposal keeps the judges' budget for
     these.
 
     It says how many ratings are missing where nothing can be promised. Exit code 1 with --propose when there
-    is nothing to propose. Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
+    is nothing to approve. Needs `pip install 'truthgate[evaluate]'`, and `truthgate[plot]` for --plot.
 
     Example: `truthgate policy fit --alpha .05 --propose`
     """
@@ -185,12 +186,12 @@ def fit(
         print_asking(report)
     if not propose:
         return
-    if not thresholds.certificates:
-        raise CommandFailed("nothing can be promised, so nothing was proposed")
     version = new_version(thresholds, datetime.now(UTC))
     levels = {Decision.AUTO_SEND: send.level, Decision.BLOCKED: block.level if block else 0.0}
     proposed = replace(to_content(thresholds), figures=to_figures(report, levels))
     asyncio.run(write_change(settings, version, Change.PROPOSED, who, content=proposed))
+    if not thresholds.certificates:
+        raise CommandFailed(f"nothing can be promised: {version} is noted as attempt {attempt}, which counts")
     if approve:
         approve_version(settings, version, who)
     else:
@@ -266,6 +267,11 @@ async def _read(
     now = datetime.now(UTC)
     since = since or now - timedelta(days=KEPT_DAYS)
     until = until or now - timedelta(seconds=settings.desk.blocked_time_limit_seconds)
+    if since >= until:
+        raise UsageError(
+            f"--since {since:%Y-%m-%dT%H:%MZ} is not before --until {until:%Y-%m-%dT%H:%MZ}: as long as "
+            "desk.blocked_time_limit_seconds has not passed, a rating may still come"
+        )
     state, codec, sample = await read_policies(settings), create_codec(settings), _audit_sample(settings)
     with TemporaryDirectory() as folder, progress_bar("reading", None) as bar:
         store = RatingStore(Path(folder), codec)
@@ -278,7 +284,10 @@ async def _read(
         finally:
             store.close()
     if not joined.ratings:
-        raise CommandFailed(f"no verdicts between {since:%Y-%m-%dT%H:%MZ} and {until:%Y-%m-%dT%H:%MZ}")
+        raise CommandFailed(
+            f"no verdicts between {since:%Y-%m-%dT%H:%MZ} and {until:%Y-%m-%dT%H:%MZ}: they are kept for "
+            "topics.verdict_retention_days, and newer ones count with --until"
+        )
     return joined, state
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from schemas import PolicyChange, PolicyContent
 from schemas.records import rfc3339
@@ -16,6 +16,12 @@ from streams.reviews.policy_records import PARTITION, SETTINGS_VERSION, Change
 from streams.reviews.policy_state import PolicyState, PolicyVersion
 from streams.reviews.policy_writing import ChangeRefusal, change_refusal, policy_record
 from streams.settings import Settings
+
+_REFUSALS: Final = {
+    ChangeRefusal.UNREADABLE: "cannot be read",
+    ChangeRefusal.NOT_PROPOSED: "was not proposed",
+    ChangeRefusal.PROMISES_NOTHING: "promises nothing",
+}
 
 
 async def read_policies(settings: Settings) -> PolicyState:
@@ -60,8 +66,7 @@ def check_change(state: PolicyState, version: str, change: Change, group: str | 
         groups = ", ".join(state.version(version).groups)
         raise UsageError(f"--group {group}: {version} is about {groups or 'no group'}")
     if refusal:
-        known = "cannot be read" if refusal is ChangeRefusal.UNREADABLE else "was not proposed"
-        raise CommandFailed(f"{version} {known}: see `truthgate policy list`")
+        raise CommandFailed(f"{version} {_REFUSALS[refusal]}: see `truthgate policy list`")
 
 
 def history(version: PolicyVersion) -> Iterator[dict[str, Any]]:

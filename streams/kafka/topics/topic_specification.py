@@ -185,6 +185,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
         sizes.update(dict.fromkeys(topics.rate_topics, _STATE_BYTES))
     own = {
         topics.documents: _compacted(),
+        **dict.fromkeys(topics.outputs, _deleted(settings.topics.verdict_retention_days)),
         topics.reviews: {"cleanup.policy": "delete", "retention.ms": "-1"},
         topics.controls: dict(_CONTROLS_CONFIG),
         topics.schemas: dict(_CONTROLS_CONFIG),
@@ -200,7 +201,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
             name,
             partitions.get(name, settings.topics.partitions),
             settings.topics.replication_factor,
-            _common_config(settings, size) | own.get(name, _deleted(settings)),
+            _common_config(settings, size) | own.get(name, _deleted(settings.topics.retention_days)),
             keeping.get(name),
         )
         for name, size in sizes.items()
@@ -268,6 +269,11 @@ def _retention_advice(settings: Settings, topics: Topics) -> Mapping[str, Retent
             "rates that are recounted after a restart lack the deleted verdicts",
         )
         advice |= dict.fromkeys(topics.outputs, counted)
+    if settings.desk.audit_share:
+        fitted = 2 * settings.desk.blocked_time_limit_seconds
+        if topics.review not in advice or fitted > advice[topics.review].seconds:
+            lacking = "`policy fit`, which waits for ratings so long, finds few verdicts or none"
+            advice |= dict.fromkeys(topics.outputs, RetentionAdvice(fitted, lacking))
     return advice
 
 
@@ -285,11 +291,8 @@ def _common_config(settings: Settings, size: int) -> dict[str, str]:
     return config
 
 
-def _deleted(settings: Settings) -> dict[str, str]:
-    return {
-        "cleanup.policy": "delete",
-        "retention.ms": str(round(settings.topics.retention_days * _DAY_SECONDS * _SECOND_MS)),
-    }
+def _deleted(days: float) -> dict[str, str]:
+    return {"cleanup.policy": "delete", "retention.ms": str(round(days * _DAY_SECONDS * _SECOND_MS))}
 
 
 def _compacted() -> dict[str, str]:

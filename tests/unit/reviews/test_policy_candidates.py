@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,9 +29,12 @@ def store(tmp_path: Path) -> Iterator[RatingStore]:
 
 
 def verdict(name: str, score: float, decision: str, seconds: float = 1) -> Verdict:
+    reason = "high_score" if decision == "auto_send" else "middle_score"
     own = {"message_type": "instruction", "language": "nl", "degraded": (), "features": ()}
     at = WHEN + timedelta(seconds=seconds)
-    return any_verdict(verdict_id=name, score=score, decision=decision, scored_at=at, **own)
+    return any_verdict(
+        verdict_id=name, score=score, decision=decision, reasons=(reason,), scored_at=at, **own
+    )
 
 
 def test_what_each_alone_sends_is_counted_by_group_with_the_mistakes_among_it(store):
@@ -68,6 +72,7 @@ def test_only_versions_that_were_proposed_and_nothing_else_are_candidates(store)
         a_change("v-7", "approved"),
         a_change("v-6", "withdrawn"),
         a_change("settings", "approved"),
+        a_change("v-nothing", "proposed", fitted=replace(a_fitted_policy(), certificates=())),
     )
     assert [each.version for each in candidates(state)] == ["v-1", "v-2", "v-3", "v-4", "v-5"]
     assert compare_candidates(store, SAMPLE, candidates(state)) == {}

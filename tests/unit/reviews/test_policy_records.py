@@ -48,8 +48,8 @@ def fitted_policies(draw: st.DrawFn) -> FittedThresholds:
         decision=st.sampled_from([Decision.AUTO_SEND, Decision.BLOCKED]),
         groups=st.lists(names, max_size=4).map(tuple),
         threshold=shares,
-        promise=st.builds(Promise, inner_shares, inner_shares, inner_shares),
-        delta=shares,
+        promise=st.builds(Promise, inner_shares, st.floats(0.5, 0.999), inner_shares),
+        delta=st.floats(0.001, 0.5),
         answers=counts,
         coverage=shares,
         ratings=counts,
@@ -83,6 +83,8 @@ def test_what_is_read_is_what_was_written(fitted):
         ({"decision": "sent_later"}, "sent_later"),
         ({"alpha": 0.0}, "alpha and delta"),
         ({"model": "other+12345678"}, "another risk model"),
+        ({"delta_spent": 0.0}, "a part of its delta"),
+        ({"delta_spent": 0.06}, "a part of its delta"),
     ],
 )
 def test_content_that_nobody_can_decide_by_is_refused(change, message):
@@ -119,6 +121,12 @@ def test_the_keys_of_a_version():
         "",
         "\ufffd",
     ]
+
+
+def test_two_versions_of_a_minute_have_two_names_though_both_have_nothing():
+    at = datetime(2026, 11, 28, 5, 0, 30, tzinfo=UTC)
+    nothing = replace(a_fitted_policy(), certificates=())
+    assert new_version(nothing, at) != new_version(nothing, at.replace(second=31))
 
 
 def test_a_version_is_named_by_its_time_and_what_it_has():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from schemas import Codec, PolicyChange
 from scoring.guarantees.drift import MIN_ANSWERS
+from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_records import CODEC
 from streams.reviews.policy_watch import PolicyWatch
@@ -17,7 +19,7 @@ from streams.reviews.rating_store import RatingStore
 from streams.settings import KafkaSettings
 from tests.support.clock import Clock
 from tests.support.pauses import WHEN, raw_record
-from tests.support.policies import a_change, change_record
+from tests.support.policies import a_certificate, a_change, a_fitted_policy, change_record
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
 
@@ -176,6 +178,42 @@ async def test_drift_from_the_period_of_the_certificates_is_told_and_withdraws_i
     assert watch.drift[("language",)] < 0.01
     assert len(publisher.changes) == groups
     assert all(each.reason.startswith("score has drifted: ") for each in publisher.changes)
+
+
+async def test_a_version_that_is_approved_is_not_withdrawn_by_the_drift_of_the_one_before(store):
+    """The answers are like those of its own period; the version before was fitted to others."""
+    period = datetime.fromtimestamp(1_764_200_000, UTC)
+    verdicts = [
+        any_verdict(verdict_id=f"{name}-{number}", scored_at=at, score=score, decision="review")
+        for name, at, score in (
+            ("old", period, 4.5),
+            ("new", WHEN - timedelta(seconds=50), 2.5),
+            ("now", WHEN + timedelta(seconds=1), 2.5),
+        )
+        for number in range(MIN_ANSWERS)
+    ]
+    store.apply(verdicts, {})
+    watch = a_watch(store, now_of(70), withdraws_on_drift=True)
+    publisher = _Publisher(watch)
+    await watch._withdraw_due(publisher)
+    assert len(publisher.changes) == 2
+    own_period = {"first": to_epoch_ms(WHEN) - 60_000, "last": to_epoch_ms(WHEN) - 1_000}
+    fitted = a_fitted_policy(a_certificate(**own_period))
+    changes = a_change("fitted-2", "proposed", fitted=fitted), a_change("fitted-2", "approved")
+    watch.apply(change_record(each, 10 + offset) for offset, each in enumerate(changes))
+    await watch._withdraw_due(publisher)
+    assert watch.drift[("score",)] < 0.01
+    assert len(publisher.changes) == 2
+
+
+async def test_a_version_without_certificates_is_watched_like_any_other(store):
+    store.apply([sent(0), rated(0, 1)], {})
+    watch = a_watch(store, now_of(70))
+    nothing = a_change("fitted-2", "proposed", fitted=replace(a_fitted_policy(), certificates=()))
+    changes = nothing, a_change("fitted-2", "approved")
+    watch.apply(change_record(each, 10 + offset) for offset, each in enumerate(changes))
+    await watch._withdraw_due(_Publisher(watch))
+    assert (watch.latest, watch.drift) == ([], {})
 
 
 async def test_drift_is_not_told_as_long_as_too_few_answers_show_it(store):

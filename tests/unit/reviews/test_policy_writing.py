@@ -1,5 +1,7 @@
 """What a command and a lead may change of a policy, and the record that both write."""
 
+from dataclasses import replace
+
 import pytest
 
 from streams.reviews.policy_records import SETTINGS_VERSION, Change
@@ -7,7 +9,7 @@ from streams.reviews.policy_state import PolicyState
 from streams.reviews.policy_writing import change_refusal, policy_record
 from tests.support.clock import Clock
 from tests.support.pauses import raw_record
-from tests.support.policies import a_change, change_record, policy_state
+from tests.support.policies import a_change, a_fitted_policy, change_record, policy_state
 
 APPROVED, WITHDRAWN = Change.APPROVED, Change.WITHDRAWN
 NL = "instruction nl"
@@ -19,6 +21,7 @@ NL = "instruction nl"
         ("v", APPROVED, None, None),
         ("w", APPROVED, None, "not_proposed"),
         ("broken", APPROVED, None, "unreadable"),
+        ("nothing", APPROVED, None, "promises_nothing"),
         (SETTINGS_VERSION, APPROVED, None, None),
         ("v", WITHDRAWN, None, None),
         ("v", WITHDRAWN, NL, None),
@@ -32,8 +35,10 @@ NL = "instruction nl"
 def test_only_what_workers_can_read_is_approved_and_what_is_there_can_be_withdrawn(
     version: str, change: Change, group: str | None, refusal: str | None
 ) -> None:
-    state = policy_state(Clock(), a_change("v", Change.PROPOSED))
-    state.apply([raw_record(b"broken/proposed", b"x", 1)])
+    nothing = replace(a_fitted_policy(), certificates=())
+    attempt = a_change("nothing", Change.PROPOSED, fitted=nothing)
+    state = policy_state(Clock(), a_change("v", Change.PROPOSED), attempt)
+    state.apply([raw_record(b"broken/proposed", b"x", 2)])
     assert change_refusal(state, version, change, group) == refusal
 
 

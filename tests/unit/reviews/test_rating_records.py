@@ -9,15 +9,20 @@ import pytest
 from schemas import ChatbotAnswer, Review
 from scoring.features.error_mismatch import ERROR_MISMATCH_RULE
 from scoring.guarantees.joined_ratings import NEVER, AuditDraw, Truth
+from scoring.policy import ActivePolicy, Policy
+from scoring.policy.certificates import SETTINGS_POLICY
 from scoring.policy.risk import no_check_objects, risk_inputs
 from scoring.scorer.profile import RULES_BY_KIND
 from scoring.values.exchange import Decision, Evidence, FeatureValue, MessageType
+from scoring.values.opinion import Label
+from scoring.values.rules import Reason
 from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 from streams.llm.cascade import PricedOpinion
 from streams.pipeline.context import ResolvedContext
 from streams.pipeline.verdict import make_verdict
 from streams.reviews.rating_records import join_records, persons_review, verdict_facts
 from tests.support.opinions import ANSWER, OPINION
+from tests.support.policies import a_certificate, a_fitted_policy
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 _KIND = next(kind for kind, rule in RULES_BY_KIND.items() if rule == ERROR_MISMATCH_RULE)
@@ -91,6 +96,59 @@ def test_an_answer_was_in_doubt_if_a_judge_was_asked_or_was_to_be_asked(opinions
     facts = verdict_facts(verdict_of(replace(SCORED, degraded=degraded), opinions=opinions))
     assert facts.in_doubt is in_doubt
     assert facts.has_opinion is bool(opinions)
+
+
+KNOWN_AND_PAUSED = ("sending_paused", "known_true", "middle_score")
+
+
+@pytest.mark.parametrize(
+    ("decision", "reasons", "decided_before"),
+    [
+        ("auto_send", ("high_score",), False),
+        ("auto_send", ("judged_true", "middle_score"), False),
+        ("auto_send", ("low_risk", "judged_true"), False),
+        ("auto_send", ("courtesy",), True),
+        ("auto_send", ("refusal",), True),
+        ("auto_send", ("known_true", "middle_score"), True),
+        ("review", KNOWN_AND_PAUSED, True),
+        ("review", ("middle_score",), False),
+        ("review", ("risk_not_covered", "high_score"), False),
+        ("blocked", ("high_risk", "middle_score"), False),
+        ("blocked", ("known_untrue", "middle_score"), True),
+        ("blocked", ("judged_untrue", "middle_score"), True),
+        ("blocked", ("low_score",), True),
+        ("blocked", (ERROR_MISMATCH_RULE.reason,), True),
+    ],
+)
+def test_no_certificate_is_about_what_is_decided_before_any_risk(decision, reasons, decided_before):
+    facts = verdict_facts(verdict_of(decision=Decision(decision), reasons=reasons))
+    assert facts.decided_before is decided_before
+
+
+@pytest.mark.parametrize("known", [None, Reason.KNOWN_TRUE, Reason.KNOWN_UNTRUE])
+@pytest.mark.parametrize("opinions", [(), (OPINION,), (replace(OPINION, label=Label.TRUE, confidence=1.0),)])
+@pytest.mark.parametrize("score", [None, 1.0, 3.0, 4.9])
+@pytest.mark.parametrize("features", [SCORED.features, ()])
+def test_what_is_decided_before_is_decided_alike_by_whatever_fitted_policy(known, opinions, score, features):
+    policy = Policy(auto_send_at=4.0, block_below=1.5, known_answers=True)
+    scored = replace(SCORED, score=score, features=features)
+
+    def decided(active):
+        return policy.decide(scored, opinions, known=known, active=active, model="m-9", characters=7)
+
+    by_settings = decided(SETTINGS_POLICY)
+    facts = verdict_facts(verdict_of(scored, by_settings.decision, opinions, by_settings.reasons))
+    both = [
+        a_certificate(
+            decision=decision, groups=(facts.group,), threshold=threshold, versions=tuple(facts.versions)
+        )
+        for decision, threshold in ((Decision.AUTO_SEND, 1.0), (Decision.BLOCKED, 0.0))
+    ]
+    others = {decided(ActivePolicy("v", a_fitted_policy(each))).decision for each in both}
+    if facts.decided_before:
+        assert others == {by_settings.decision}
+    elif facts.may_be_sent:
+        assert others == {Decision.AUTO_SEND, Decision.BLOCKED}
 
 
 def test_a_refusal_is_not_sent_by_a_fitted_threshold():

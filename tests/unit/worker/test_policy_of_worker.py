@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -50,7 +51,7 @@ class Working:
     def __init__(self) -> None:
         self.clock = Clock()
         self.state = PolicyState(self.clock)
-        self.follower = PolicyFollower(self.state)
+        self.follower = PolicyFollower(self.state, asks_judges=True)
         self.changed = 0.0
         self.asked: list[int] = []
         self._offset = 0
@@ -147,6 +148,18 @@ async def test_a_certificate_ends_when_too_many_documents_have_changed(working):
     await working.follower.measure_documents(working.share)
     assert await working.decided() == ("review", "risk_not_covered", "v1")
     assert working.follower.certificates == {("valid",): 0, ("void",): 1}
+
+
+@pytest.mark.parametrize(
+    ("versions", "reason"), [((), "low_risk"), (("judge=single m p1",), "risk_not_covered")]
+)
+async def test_without_judges_a_certificate_of_a_time_with_judges_covers_nothing(working, versions, reason):
+    """What a judge would have found untrue looks like what no judge had to be asked about."""
+    working.follower = PolicyFollower(working.state, asks_judges=False)
+    known = replace(CERTIFICATE, versions=(*CERTIFICATE.versions, *versions))
+    working.read(a_change("v1", Change.PROPOSED, fitted=a_fitted_policy(known)), APPROVED)
+    await working.follower.measure_documents(working.share)
+    assert (await working.decided())[1] == reason
 
 
 async def test_a_certificate_whose_documents_were_not_counted_yet_covers_nothing(working):

@@ -82,6 +82,36 @@ def test_older_ratings_fit_the_model_and_the_newest_test_it():
     assert propose(turned, SEND).refused[0].reason is RefusalReason.TOO_MANY_MISTAKES
 
 
+def test_a_promise_is_about_the_usual_model_of_the_chatbot_alone():
+    """Of two models the rarer one has the mistakes: together they have few, alone it would have many."""
+    old, new = frozenset({"judge=a", "model=old"}), frozenset({"judge=a", "model=new"})
+    ratings = [
+        rating(n, untrue=n % 50 == 7, judge=-0.9, versions=new if n % 7 == 0 else old) for n in range(400)
+    ]
+    (certificate,) = propose(ratings, SEND).thresholds.certificates
+    assert certificate.versions == ("judge=a", "model=old")
+    assert certificate.answers == sum(n % 7 != 0 for n in range(certificate.first, 400))
+
+
+def test_judges_that_are_asked_about_other_answers_are_known_side_by_side():
+    judges = [frozenset({f"judge={name}", "model=m"}) for name in "abc"]
+    ratings = [
+        rating(n, untrue=False, judge=-0.9, versions=judges[2 if n % 20 == 0 else n % 2]) for n in range(400)
+    ]
+    (certificate,) = propose(ratings, SEND).thresholds.certificates
+    assert certificate.versions == ("judge=a", "judge=b", "model=m"), "a twentieth says nothing of a judge"
+
+
+def test_what_is_decided_before_any_risk_does_not_count_for_a_promise():
+    risky = [rating(n, untrue=n % 5 == 0, judge=-0.9) for n in range(100)]
+    known = [rating(100 + n, untrue=False, judge=-0.9) for n in range(900)]
+    decided = [replace(each, facts=replace(each.facts, decided_before=True)) for each in known]
+    assert propose([*risky, *known], SEND).thresholds.certificates
+    found = propose([*risky, *decided], SEND)
+    assert not found.thresholds.certificates
+    assert found.refused[0].reason is RefusalReason.TOO_MANY_MISTAKES
+
+
 def test_a_bad_older_part_that_fits_no_model_does_not_come_back_as_a_test():
     ratings = [rating(n, untrue=False, judge=-0.9) for n in range(64)] + stream(236, seed=1)
     shifted = [replace(each, facts=replace(each.facts, scored_at=n)) for n, each in enumerate(ratings)]

@@ -145,15 +145,3 @@ def test_a_certificate_decides_about_what_it_covers(judge, change, decision):
 def test_what_one_certificate_sends_and_another_blocks_is_left_to_a_person():
     both = FittedThresholds(SHIPPED_RISK, (replace(SEND, threshold=1.0), BLOCK))
     assert both.decide({"judge": 1.0}, "binary nl", (), may_be_sent=True) is None
-
-
-@pytest.mark.parametrize(
-    ("model", "versions", "documents", "reasons"),
-    [
-        (SHIPPED_RISK.identity, {"judge=a"}, 0.1, ()),
-        (SHIPPED_RISK.identity, {"judge=b", "profile=y"}, 0.0, ("judge=b", "profile=y")),
-        ("other", set(), 0.2, ("risk=other", "documents=0.20")),
-    ],
-)
-def test_what_ends_a_promise_is_named(model, versions, documents, reasons):
-    assert SEND.voided_by(model, versions, documents) == reasons
