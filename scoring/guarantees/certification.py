@@ -88,20 +88,20 @@ def propose(
     risk = fit_risk(risk_examples(ratings[:boundary]), shipped)
     model = risk.model if isinstance(risk, FittedRisk) else shipped
     newest = ratings[boundary:]
-    known = _known_versions(newest)
-    usual = [each for each in newest if each.facts.versions <= known]
     certificates: list[Certificate] = []
     refused: list[PromiseRefused] = []
     tested = []
     for decision, promise in ((Decision.AUTO_SEND, send), (Decision.BLOCKED, block)):
         if promise is None:
             continue
-        units = [each for each in usual if each.facts.may_be_sent or decision is Decision.BLOCKED]
+        units = [each for each in newest if each.facts.may_be_sent or decision is Decision.BLOCKED]
         total = promise.delta if attempt is None else delta_of_attempt(promise.delta, attempt)
         parts = _groups(units, promise)
         delta = total / max(1, len(parts))
         for groups in parts:
             members = [each for each in units if each.facts.group in groups]
+            known = _known_versions(members)
+            members = [each for each in members if each.facts.versions <= known]
             population = _population(members, model, decision)
             passed, tests = largest_threshold(population, promise.level, delta)
             tested.append((decision, groups, tests))
@@ -132,14 +132,14 @@ def propose(
     return Proposal(FittedThresholds(model, tuple(certificates)), risk, tuple(refused), tuple(tested))
 
 
-def _known_versions(newest: Sequence[JoinedRating]) -> set[str]:
+def _known_versions(units: Sequence[JoinedRating]) -> set[str]:
     """Return the versions that ratings of these answers tell about: judges, and the usual one of all else.
 
     Which judge is asked depends on the answer. Of two models of the chatbot each has its own share of
     mistakes: a promise about both together would not hold once one of them writes everything.
     """
-    counts = Counter(version for each in newest for version in each.facts.versions)
-    enough = _MIN_VERSION_SHARE * len(newest)
+    counts = Counter(version for each in units for version in each.facts.versions)
+    enough = _MIN_VERSION_SHARE * len(units)
     known = {each for each, count in counts.items() if is_of_judge(each) and count >= enough}
     usual: dict[str, str] = {}
     for version, _ in counts.most_common():

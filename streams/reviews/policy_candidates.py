@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from scoring.guarantees.policy_comparison import PolicyDifference, certified_decision, compare_policies
-from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
 from streams.reviews.rating_store import RatingStore
@@ -33,9 +32,9 @@ def compare_candidates(
     certificates would have decided. Answers from before its proposal do not count: it was fitted to them.
     """
     proposed = [
-        (version.version, version.fitted, to_epoch_ms(version.proposal.change.at))
+        (version.version, version.fitted, version.proposal.written_at)
         for version in versions
-        if version.fitted and version.proposal and version.proposal.change
+        if version.fitted and version.proposal
     ]
     newest = store.newest(sample, min(since for _, _, since in proposed), _ANSWERS) if proposed else ()
     found = {}

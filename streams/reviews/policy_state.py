@@ -46,11 +46,13 @@ class PolicyStatus(StrEnum):
 class PolicyEntry:
     """The last record of a key; ``error`` is the code of why it, or its content, cannot be read.
 
+    ``written_at`` is when Kafka took it (ms since 1970): the clock of whoever wrote it may be wrong.
     ``change`` is None if the record cannot be read, and for a tombstone. ``fitted`` is the content.
     """
 
     key: bytes
     offset: int
+    written_at: int
     change: PolicyChange | None = None
     fitted: FittedThresholds | None = None
     error: str | None = None
@@ -203,7 +205,7 @@ class PolicyState:
 
 
 def _read_entry(record: ConsumerRecord) -> PolicyEntry:
-    place = record.key or b"", record.offset
+    place = record.key or b"", record.offset, record.timestamp
     if record.value is None:
         return PolicyEntry(*place)
     try:

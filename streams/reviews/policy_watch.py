@@ -36,7 +36,6 @@ from streams.delivery.publisher import Publisher
 from streams.kafka.topic_follower import keep_following
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, InfrastructureFailure
-from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_candidates import candidates, compare_candidates
 from streams.reviews.policy_records import PARTITION, Change
@@ -164,8 +163,7 @@ class PolicyWatch:
         version = self.state.current
         if version.fitted is None or self.state.status(version) is not PolicyStatus.ACTIVE:
             return []
-        approval = next(each.change for each in version.entries if each.is_approval)
-        since = to_epoch_ms(approval.at) if approval else 0
+        since = next(each.written_at for each in version.entries if each.is_approval)
         audited = self._store.audited(self._sample, version.version, since)
         found = []
         for each in version.fitted.certificates:

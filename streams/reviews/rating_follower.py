@@ -7,12 +7,12 @@ from contextlib import aclosing
 from typing import Final
 
 import structlog
-from aiokafka import ConsumerRecord
+from aiokafka import ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 
 from schemas import Codec, DecodeError, RegistryUnreachable, Review, Verdict
 from streams.kafka.kafka_clients import ServiceUnreachable
-from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader
+from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader, partition_of
 from streams.kafka.topics import Topics
 from streams.reviews.rating_store import RatingStore, rating_topics
 from streams.settings import KafkaSettings
@@ -53,6 +53,7 @@ class RatingFollower:
         topics = Topics(kafka.topic_prefix)
         self._topics, self._reviews = rating_topics(topics), topics.reviews
         self._is_cut_off = False
+        self._first: dict[TopicPartition, int] = {}
 
     async def run(self) -> None:
         """Follow until cancelled; every other failure than an outage of Kafka is raised."""
@@ -77,6 +78,11 @@ class RatingFollower:
             async for records in batches:
                 await self._apply(records, reader.positions)
                 on_read(len(records))
+
+    def complete_since(self, seen: TopicSnapshot) -> int:
+        """Return since when (ms since 1970) everything was read: what Kafka has deleted is older."""
+        cut = (at for at, begin in seen.beginning_offsets.items() if begin > 0 and at.topic != self._reviews)
+        return max((self._first.get(at, 0) for at in cut), default=0)
 
     async def _follow(self) -> None:
         """Read on from where the store ends, until a topic is another one or has other partitions."""
@@ -110,6 +116,7 @@ class RatingFollower:
     async def _apply(self, records: Iterable[ConsumerRecord], positions: Offsets) -> None:
         taken = list(records)
         for record in taken:
+            self._first.setdefault(partition_of(record), record.timestamp)
             await self._codec.lookup(record.value)
         await asyncio.to_thread(self._store_records, taken, dict(positions))
 

@@ -1,6 +1,7 @@
 """Fitted policies and their records, for tests."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from aiokafka import ConsumerRecord
@@ -21,6 +22,7 @@ from scoring.values.exchange import Decision, MessageType
 from scoring.values.rules import Reason
 from scoring.values.scored_answer import ScoredAnswer
 from streams.kafka.topics import Topics
+from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.policy_records import (
     CODEC,
     PARTITION,
@@ -95,7 +97,8 @@ def a_change(
 def change_record(change: PolicyChange, offset: int = 0, partition: int = 0) -> ConsumerRecord:
     """Give the Kafka record of a change."""
     key = policy_key(change.version, change.change, change.group)
-    return raw_record(key, CODEC.encode(change), offset, partition)
+    record = raw_record(key, CODEC.encode(change), offset, partition)
+    return replace(record, timestamp=to_epoch_ms(change.at))
 
 
 def policy_state(clock: Clock, *changes: PolicyChange) -> PolicyState:

@@ -41,6 +41,7 @@ from streams.desk.sessions import stored_key
 from streams.kafka.schema_topic import create_codec
 from streams.kafka.topics import Topics
 from streams.llm.inquiry import chain_from_settings
+from streams.rates.verdict_counts import from_epoch_ms
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_records import Change, new_version, to_content
 from streams.reviews.policy_state import PolicyState
@@ -280,6 +281,10 @@ async def _read(
             topics = rating_topics(Topics(settings.kafka.topic_prefix))
             async with open_topics(settings.kafka, *topics) as (reader, log):
                 await follower.read_to_end(reader, log, lambda number: bar.advance(bar.task_ids[0], number))
+            complete = from_epoch_ms(follower.complete_since(log))
+            if since < complete:
+                say(f"verdicts before {complete:%Y-%m-%dT%H:%MZ} are left out: Kafka has deleted some")
+                since = complete
             joined = store.joined(sample, *(round(1000 * each.timestamp()) for each in (since, until)))
         finally:
             store.close()

@@ -159,6 +159,15 @@ async def test_what_is_approved_again_is_watched_anew(store):
     assert watch.watched() == []
 
 
+async def test_whoever_approves_with_a_clock_that_is_fast_is_watched_all_the_same(store):
+    store.apply([*(sent(place) for place in range(40)), *(rated(place, 1) for place in range(40))], {})
+    watch = a_watch(store, now_of(70))
+    approved = a_change(VERSION, "approved")
+    fast = change_record(replace(approved, at=approved.at + timedelta(hours=12)), 5)
+    watch.apply([replace(fast, timestamp=to_epoch_ms(approved.at))])
+    assert counted(watch) == (40, 40)
+
+
 @pytest.mark.parametrize(("withdraws", "groups"), [(False, 0), (True, 2)])
 async def test_drift_from_the_period_of_the_certificates_is_told_and_withdraws_if_so_set(
     store, withdraws, groups

@@ -102,6 +102,18 @@ def test_judges_that_are_asked_about_other_answers_are_known_side_by_side():
     assert certificate.versions == ("judge=a", "judge=b", "model=m"), "a twentieth says nothing of a judge"
 
 
+def test_a_judge_is_known_in_a_group_only_by_ratings_of_that_group():
+    common, rare = (frozenset({f"judge={name}", "model=m"}) for name in "ab")
+    of_group = [
+        rating(n, untrue=n % 60 == 7, judge=-0.9, versions=rare if n % 60 == 7 else common)
+        for n in range(450)
+    ]
+    others = [rating(450 + n, untrue=False, judge=-0.9, group="binary en", versions=rare) for n in range(450)]
+    found = propose(sorted([*of_group, *others], key=mixed), SEND).thresholds.certificates
+    versions = {each.groups: each.versions for each in found}
+    assert versions == {("binary nl",): ("judge=a", "model=m"), ("binary en",): ("judge=b", "model=m")}
+
+
 def test_what_is_decided_before_any_risk_does_not_count_for_a_promise():
     risky = [rating(n, untrue=n % 5 == 0, judge=-0.9) for n in range(100)]
     known = [rating(100 + n, untrue=False, judge=-0.9) for n in range(900)]
