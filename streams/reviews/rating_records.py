@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from schemas import Review, Verdict
@@ -13,6 +14,21 @@ from streams.rates.verdict_counts import to_epoch_ms
 
 #: The policy was in doubt, and no judge could be asked.
 _NOT_ASKED: Final = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET_SPENT})
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowDecision:
+    """What the shadow of this name decided about an answer; ``scored_at`` is in ms since 1970."""
+
+    name: str
+    verdict_id: str
+    scored_at: int
+    decision: str
+
+
+def shadow_decision(verdict: Verdict, name: str) -> ShadowDecision:
+    """Return what a shadow decided."""
+    return ShadowDecision(name, verdict.verdict_id, to_epoch_ms(verdict.scored_at), verdict.decision)
 
 
 def verdict_facts(verdict: Verdict) -> VerdictFacts:

@@ -1,5 +1,6 @@
 """Topics: names, specifications, and the refusal of topics that a worker cannot use."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -49,10 +50,18 @@ def test_the_names_are_those_of_the_contract():
         "verdicts.auto-send",
         "verdicts.review",
         "verdicts.blocked",
+        "shadow-verdicts",
         "hallucination-rates",
         "answers.dead-letters",
     )
     assert Topics("eu.").dead_letters == "eu.answers.dead-letters"
+
+
+def test_a_sender_that_reads_verdicts_by_pattern_does_not_find_those_of_shadows():
+    topics = Topics("eu.")
+    for pattern in (r"eu\.verdicts\..*", r"eu\.verdicts.*", r".*\.verdicts\..*"):
+        found = [each for each in topics.all if re.fullmatch(pattern, each)]
+        assert found == list(topics.outputs)
 
 
 def test_each_decision_has_its_topic_and_no_other_has_one():
