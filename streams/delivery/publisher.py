@@ -9,7 +9,7 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooL
 
 from streams.delivery.dead_letters import DeadLetter, without_value
 from streams.kafka.kafka_records import Headers
-from streams.observability.failures import BadAnswer, InfrastructureFailure, Stage
+from streams.observability.failures import EXIT_SOFTWARE, BadAnswer, InfrastructureFailure, Stage
 from streams.observability.instruments import Instruments
 from streams.settings import Settings
 
@@ -51,10 +51,12 @@ class Publisher:
     Args:
         producer: a started producer with ``acks=all``.
         delivery_timeout: the timeout of one send in seconds.
+        only: the topic of a worker in shadow: whatever else it would write to fails.
     """
 
-    def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float) -> None:
+    def __init__(self, producer: AIOKafkaProducer, delivery_timeout: float, only: str | None = None) -> None:
         self._producer = producer
+        self._only = only
         self._timeout = max_send_seconds(delivery_timeout)
 
     async def publish(
@@ -104,6 +106,8 @@ class Publisher:
         headers: Headers,
         partition: int | None = None,
     ) -> RecordLocation:
+        if self._only not in (None, topic):
+            raise InfrastructureFailure(f"a worker in shadow does not write to {topic}", EXIT_SOFTWARE)
         try:
             async with asyncio.timeout(self._timeout):
                 sent = await (await self._producer.send(topic, value, key, partition, headers=list(headers)))

@@ -97,6 +97,7 @@ class PoliciesPage:
             is_lead=request[SESSION].role is DeskRole.LEAD,
             is_watched=self._audit_share > 0,
             drifted=self._drifted(),
+            shadows=self._watch.shadows,
             at=from_epoch_ms,
             size=(WIDTH, HEIGHT),
             notice=POLICY_NOTICES.get(request.query.get("notice", "")),

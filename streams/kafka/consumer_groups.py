@@ -15,6 +15,7 @@ from aiokafka.protocol.api import Response
 from streams.kafka.kafka_clients import open_admin
 from streams.kafka.topics import Topics
 from streams.settings import KafkaSettings
+from streams.settings.kafka_settings import SHADOW_MARK
 
 #: The prefix of every worker's client id.
 CLIENT_PREFIX = "truthgate-"
@@ -28,6 +29,16 @@ def instance_id(settings: KafkaSettings) -> str:
 def client_id(settings: KafkaSettings) -> str:
     """Return the client id by which the brokers know this worker."""
     return f"{CLIENT_PREFIX}{instance_id(settings)}"
+
+
+def shadow_group(group: str, name: str) -> str:
+    """Return the consumer group of a shadow of the workers in ``group``."""
+    return f"{group}{SHADOW_MARK}{name}"
+
+
+def _decides(group: str) -> str:
+    """Return the group of the workers that decide, of a shadow's or of their own."""
+    return group.partition(SHADOW_MARK)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,7 @@ async def group_conflicts(settings: KafkaSettings) -> tuple[str, ...]:
 
 
 def find_conflicts(settings: KafkaSettings, groups: Iterable[ConsumerGroup]) -> Iterator[str]:
-    """Yield conflicts between consumer groups and a deployment with these settings."""
+    """Yield conflicts between consumer groups and a deployment with these settings; its shadows are none."""
     answers = Topics(settings.topic_prefix).answers
     for group in groups:
         others = ", ".join(sorted(group.topics - {answers}))
@@ -57,7 +68,7 @@ def find_conflicts(settings: KafkaSettings, groups: Iterable[ConsumerGroup]) -> 
                 f"kafka.consumer_group {group.name} also reads {others}: another deployment needs its "
                 "own group, otherwise each one's rebalances interrupt the other"
             )
-        elif group.name != settings.consumer_group and answers in group.topics:
+        elif _decides(group.name) != _decides(settings.consumer_group) and answers in group.topics:
             yield (
                 f"consumer group {group.name} reads {answers} too: both publish a verdict on every answer, "
                 "and rates if rates.enabled is on; switch that off in one, or set another kafka.topic_prefix"

@@ -1,5 +1,6 @@
 """Received records, and the headers of published ones (CloudEvents 1.0, binary mode)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,6 +8,10 @@ from schemas.catalogue import current_schema
 from schemas.records import Record, rfc3339
 
 Headers = tuple[tuple[str, bytes], ...]
+
+
+_SOURCE = b"/truthgate/"
+_SHADOW = "shadow/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ def event_headers(event_id: str, event_type: str, source: str) -> Headers:
         ("ce_specversion", b"1.0"),
         ("ce_id", event_id.encode()),
         ("ce_type", b"truthgate." + event_type.encode()),
-        ("ce_source", b"/truthgate/" + source.encode()),
+        ("ce_source", _SOURCE + source.encode()),
         ("content-type", b"application/avro"),
     )
 
@@ -70,3 +75,15 @@ def dataschema(record_type: type[Record]) -> str:
     """Return the URN of the schema that a record is written with, with or without a schema registry."""
     schema = current_schema(record_type)
     return f"{SCHEMA_URN}{schema.name}:{schema.fingerprint.hex()}"
+
+
+def verdict_source(shadow: str) -> str:
+    """Return the component that publishes a verdict: the worker, or the shadow of that name."""
+    return f"{_SHADOW}{shadow}" if shadow else "worker"
+
+
+def shadow_name(headers: Iterable[tuple[str, bytes]]) -> str | None:
+    """Return the name of the shadow whose verdict has these headers; None if they do not say it."""
+    source = dict(headers).get("ce_source", b"")
+    prefix = _SOURCE + _SHADOW.encode()
+    return source.removeprefix(prefix).decode(errors="replace") if source.startswith(prefix) else None

@@ -18,7 +18,7 @@ from opentelemetry.trace import Span, SpanContext, Tracer
 from scoring.values.scored_answer import SCORER_VERSION, Timing
 from streams.kafka.consumer_groups import instance_id
 from streams.observability.otlp import is_export_enabled, log_exporter, span_exporter
-from streams.settings import InvalidSettings, KafkaSettings, Settings, TelemetrySettings
+from streams.settings import InvalidSettings, Settings, TelemetrySettings
 from streams.settings.settings_base import one_line
 
 if TYPE_CHECKING:
@@ -49,12 +49,16 @@ def otel_setup_errors() -> Iterator[None]:
         raise InvalidSettings(f"telemetry: OpenTelemetry cannot be set up: {reason}{hint}") from error
 
 
-def otel_resource(settings: KafkaSettings) -> Resource:
-    """Return this worker's resource; the variables ``OTEL_SERVICE_NAME`` and so on take precedence."""
+def otel_resource(settings: Settings) -> Resource:
+    """Return this worker's resource; the variables ``OTEL_SERVICE_NAME`` and so on take precedence.
+
+    A shadow is a service of its own, so that nobody adds its verdicts to those that count.
+    """
+    shadow = settings.shadow.name
     own = {
-        "service.name": "truthgate",
+        "service.name": f"truthgate-shadow-{shadow}" if shadow else "truthgate",
         "service.version": SCORER_VERSION,
-        "service.instance.id": instance_id(settings),
+        "service.instance.id": instance_id(settings.kafka),
     }
     return Resource.create().merge(Resource(own)).merge(OTELResourceDetector().detect())
 
@@ -138,7 +142,7 @@ def _providers(settings: Settings) -> tuple[TracerProvider, SpanProcessor, Logge
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    telemetry, resource = settings.telemetry, otel_resource(settings.kafka)
+    telemetry, resource = settings.telemetry, otel_resource(settings)
     spans, logs = span_exporter(telemetry), log_exporter(telemetry)
     tracers = TracerProvider(_sampler(telemetry), resource, shutdown_on_exit=False)
     queued = None if "OTEL_BSP_MAX_QUEUE_SIZE" in os.environ else _QUEUED_SPANS

@@ -21,7 +21,7 @@ from streams.delivery.dead_letters import DeadLetter, make_dead_letter
 from streams.delivery.faust_consumer import SafeConsumer
 from streams.delivery.keyed_executor import KeyedExecutor
 from streams.delivery.publisher import Publisher
-from streams.kafka.kafka_records import Headers, ReceivedRecord, published_headers
+from streams.kafka.kafka_records import Headers, ReceivedRecord, published_headers, verdict_source
 from streams.kafka.topics import Topics
 from streams.observability import span_attributes as messaging
 from streams.observability.failures import BadAnswer, Stage
@@ -57,12 +57,15 @@ class OutcomePublisher:
         publisher: sends.
         topics: where to.
         traces: shows the sending.
+        shadow: the name of a worker in shadow. Its verdicts go to a topic that nothing acts on, and name it;
+            what it cannot judge has a dead letter of the workers that decide, and none of its own.
     """
 
     codec: Codec
     publisher: Publisher
     topics: Topics
     traces: AnswerTraces
+    shadow: str = ""
 
     async def publish(self, verdict: Verdict, original: Headers) -> None:
         """Return once the brokers have the verdict; ``original`` are the headers that its answer came with.
@@ -71,26 +74,34 @@ class OutcomePublisher:
             BadAnswer: this verdict cannot be encoded, or its topic refuses it, for example for its size.
             InfrastructureFailure: it could not be delivered in time, or not at all.
         """
-        topic = self.topics.verdict_topic(verdict.decision)
+        topic = self.topics.shadow_verdicts if self.shadow else self.topics.verdict_topic(verdict.decision)
         key = verdict.conversation_id.encode()
         with self.traces.sending(topic, key) as span:
             with map_failures(Stage.PUBLISH):
                 value = self.codec.encode(verdict)
-            headers = self.traces.with_trace_context(verdict_headers(verdict, original))
+            headers = self.traces.with_trace_context(verdict_headers(verdict, original, self.shadow))
             place = await self.publisher.publish(topic, key, value, headers)
             span.set_attributes(messaging.sent_record_attributes(*place))
 
     async def publish_dead_letter(self, letter: DeadLetter) -> None:
         """Return once the brokers have the letter; raises InfrastructureFailure."""
+        if self.shadow:
+            return
         with self.traces.sending(self.topics.dead_letters, letter.key) as span:
             place = await self.publisher.publish_dead_letter(self.topics.dead_letters, letter)
             span.set_attributes(messaging.sent_record_attributes(*place))
 
 
-def verdict_headers(verdict: Verdict, original: Headers) -> Headers:
+def verdict_headers(verdict: Verdict, original: Headers, shadow: str = "") -> Headers:
     """Return the headers of a verdict: those of an event, and the trace context of its answer."""
     passed_on = tuple((key, value) for key, value in original if key in _FORWARDED_HEADERS)
-    event = published_headers(verdict.verdict_id, verdict, subject=verdict.answer_id, time=verdict.scored_at)
+    event = published_headers(
+        verdict.verdict_id,
+        verdict,
+        subject=verdict.answer_id,
+        time=verdict.scored_at,
+        source=verdict_source(shadow),
+    )
     return (*event, *passed_on)
 
 

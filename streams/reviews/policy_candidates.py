@@ -1,9 +1,11 @@
-"""Candidates beside what decides: what a proposed policy would have decided since it was proposed."""
+"""Beside what decides: what proposed policies would have decided since, and what shadows decided."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from scoring.guarantees.joined_ratings import JoinedRating
 from scoring.guarantees.policy_comparison import PolicyDifference, certified_decision, compare_policies
+from scoring.values.exchange import Decision
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
 from streams.reviews.rating_store import RatingStore
@@ -43,3 +45,27 @@ def compare_candidates(
             decide = certified_decision(fitted)
             found[name] = compare_policies(answers, lambda facts: facts.decision, decide)
     return found
+
+
+def compare_shadows(
+    store: RatingStore, sample: AuditSample, since: int
+) -> dict[str, tuple[PolicyDifference, ...]]:
+    """Return, by name, how shadows differ from what was decided of the newest answers that both have judged.
+
+    Only of shadows that judged an answer from ``since`` on, in ms since 1970.
+    """
+    names = store.shadow_names(since)
+    newest = store.newest(sample, 0, _ANSWERS) if names else ()
+    ids = [each.facts.verdict_id for each in newest]
+    compared = {name: _compare_shadow(newest, store.shadow_decisions(name, ids)) for name in names}
+    return {name: differences for name, differences in compared.items() if differences}
+
+
+def _compare_shadow(
+    ratings: Sequence[JoinedRating], decisions: Mapping[str, Decision]
+) -> tuple[PolicyDifference, ...]:
+    """Return how decisions by verdict id differ from what was decided of the same answers, () if of none."""
+    both = [each for each in ratings if each.facts.verdict_id in decisions]
+    if not both:
+        return ()
+    return compare_policies(both, lambda facts: facts.decision, lambda facts: decisions[facts.verdict_id])

@@ -12,7 +12,7 @@ the topics and the time.
 What the policy decides about is watched as well: how far the inputs of the risk have drifted from the period
 of its certificates. That is told, and withdraws the policy only if the settings say so: a promise is about
 answers like those, and drift says that they have changed, not that it is broken. Candidates are compared with
-what was decided since they were proposed.
+what was decided since they were proposed, and workers in shadow with what was decided of the same answers.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from streams.kafka.topic_follower import keep_following
 from streams.kafka.topics import Topics
 from streams.observability.failures import BadAnswer, InfrastructureFailure
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.policy_candidates import candidates, compare_candidates
+from streams.reviews.policy_candidates import candidates, compare_candidates, compare_shadows
 from streams.reviews.policy_records import PARTITION, Change
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
 from streams.reviews.policy_writing import policy_record
@@ -48,8 +48,8 @@ log = structlog.get_logger(__name__)
 
 _LOOK_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 5.0
-#: Drift is measured so often, as are candidates, on answers of so many days, and of these on the newest so
-#: many.
+#: Drift is measured so often, as are candidates and shadows, on answers of so many days, and of these on the
+#: newest so many. A shadow that judged nothing in these days is not shown.
 _DRIFT_SECONDS: Final = 600.0
 _DRIFT_DAYS: Final = 7
 _DRIFT_ANSWERS: Final = 5_000
@@ -88,6 +88,7 @@ class PolicyWatch:
         latest: the certificates of the active version when it last looked.
         drift: the stability index of each input of the risk; empty as long as there are too few answers.
         candidates: by version, how proposed policies differ from what was decided since.
+        shadows: by name, how workers in shadow that judged lately differ from what was decided.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class PolicyWatch:
         self.latest: list[WatchedCertificate] = []
         self.drift: dict[tuple[str, ...], float] = {}
         self.candidates: dict[str, tuple[PolicyDifference, ...]] = {}
+        self.shadows: dict[str, tuple[PolicyDifference, ...]] = {}
         self.state = PolicyState(clock)
         self.freshness = self.state.freshness
         self._kafka = kafka
@@ -181,6 +183,8 @@ class PolicyWatch:
             self.drift = await asyncio.to_thread(self.measured_drift)
             compared = self._store, self._sample, candidates(self.state)
             self.candidates = await asyncio.to_thread(compare_candidates, *compared)
+            lately = round(1000 * self._clock()) - _DRIFT_DAYS * _DAY_MS
+            self.shadows = await asyncio.to_thread(compare_shadows, self._store, self._sample, lately)
             self._drift_due, self._drift_of = self._clock() + _DRIFT_SECONDS, approved
         for version, group, reason in self._due(self.latest) if self._is_active() else ():
             at = datetime.fromtimestamp(self._clock(), UTC)

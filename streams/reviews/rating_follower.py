@@ -12,8 +12,10 @@ from aiokafka.errors import KafkaError
 
 from schemas import Codec, DecodeError, RegistryUnreachable, Review, Verdict
 from streams.kafka.kafka_clients import ServiceUnreachable
+from streams.kafka.kafka_records import shadow_name
 from streams.kafka.topic_reader import Offsets, TopicReader, TopicSnapshot, open_reader, partition_of
 from streams.kafka.topics import Topics
+from streams.reviews.rating_records import ShadowDecision, shadow_decision
 from streams.reviews.rating_store import RatingStore, rating_topics
 from streams.settings import KafkaSettings
 
@@ -52,6 +54,7 @@ class RatingFollower:
         self._on_change = on_change
         topics = Topics(kafka.topic_prefix)
         self._topics, self._reviews = rating_topics(topics), topics.reviews
+        self._shadow_verdicts = topics.shadow_verdicts
         self._is_cut_off = False
         self._first: dict[TopicPartition, int] = {}
 
@@ -81,7 +84,8 @@ class RatingFollower:
 
     def complete_since(self, seen: TopicSnapshot) -> int:
         """Return since when (ms since 1970) everything was read: what Kafka has deleted is older."""
-        cut = (at for at, begin in seen.beginning_offsets.items() if begin > 0 and at.topic != self._reviews)
+        begins, others = seen.beginning_offsets, (self._reviews, self._shadow_verdicts)
+        cut = (at for at, begin in begins.items() if begin > 0 and at.topic not in others)
         return max((self._first.get(at, 0) for at in cut), default=0)
 
     async def _follow(self) -> None:
@@ -123,11 +127,16 @@ class RatingFollower:
     def _store_records(self, records: Iterable[ConsumerRecord], positions: Offsets) -> None:
         self._store.apply(filter(None, map(self._decode, records)), positions)
 
-    def _decode(self, record: ConsumerRecord) -> Verdict | Review | None:
+    def _decode(self, record: ConsumerRecord) -> Verdict | Review | ShadowDecision | None:
         try:
             if record.topic == self._reviews:
                 return self._codec.decode(record.value, Review)
-            return self._codec.decode(record.value, Verdict)
+            verdict = self._codec.decode(record.value, Verdict)
+            if record.topic != self._shadow_verdicts:
+                return verdict
+            # Without its name, as a mirror that drops headers leaves it, there is nothing to compare.
+            name = shadow_name(record.headers)
+            return shadow_decision(verdict, name) if name else None
         except DecodeError as error:
             log.warning(
                 "rating_record_unreadable",

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from schemas import Review, Verdict
@@ -18,6 +19,21 @@ _KNOWN: Final = frozenset({Reason.KNOWN_TRUE, Reason.KNOWN_UNTRUE})
 _LEFT_TO_THE_RISK: Final = frozenset(
     {Reason.HIGH_SCORE, Reason.JUDGED_TRUE, Reason.JUDGED_DECLINED, Reason.LOW_RISK, Reason.HIGH_RISK}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowDecision:
+    """What the shadow of this name decided about an answer; ``scored_at`` is in ms since 1970."""
+
+    name: str
+    verdict_id: str
+    scored_at: int
+    decision: str
+
+
+def shadow_decision(verdict: Verdict, name: str) -> ShadowDecision:
+    """Return what a shadow decided."""
+    return ShadowDecision(name, verdict.verdict_id, to_epoch_ms(verdict.scored_at), verdict.decision)
 
 
 def verdict_facts(verdict: Verdict) -> VerdictFacts:

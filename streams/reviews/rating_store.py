@@ -1,4 +1,4 @@
-"""Verdicts and reviews without their texts, in a local SQLite file: a function of the topics alone."""
+"""Verdicts, also of shadows, and reviews, without texts, in a SQLite file: a function of the topics alone."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import Offsets, TopicSnapshot
 from streams.kafka.topics import Topics
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.rating_records import persons_review, verdict_facts
+from streams.reviews.rating_records import ShadowDecision, persons_review, verdict_facts
 from streams.storage import topic_positions
 from streams.storage.store_file import StoreFormat, connect, open_store_file, transaction
 
@@ -46,6 +46,14 @@ CREATE TABLE reviews (
     facts TEXT NOT NULL
 ) STRICT;
 CREATE INDEX reviews_by_verdict ON reviews (verdict_id);
+CREATE TABLE shadow_decisions (
+    verdict_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    scored_at INTEGER NOT NULL,
+    decision TEXT NOT NULL,
+    PRIMARY KEY (verdict_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX shadow_decisions_by_time ON shadow_decisions (scored_at);
 """
 # What is lost at a power failure is read again, since its offsets are lost with it.
 FORMAT: Final = StoreFormat(
@@ -59,7 +67,7 @@ FORMAT: Final = StoreFormat(
 
 def rating_topics(topics: Topics) -> tuple[str, ...]:
     """Return the topics that ratings are a function of."""
-    return (topics.auto_send, topics.review, topics.blocked, topics.reviews)
+    return (*topics.outputs, topics.shadow_verdicts, topics.reviews)
 
 
 @dataclass(slots=True)
@@ -102,19 +110,23 @@ class RatingStore:
         """Forget everything, and note which topics are read from now on."""
         self._drawn = _Drawn()
         with transaction(self._writer) as writer:
-            topic_positions.reset(writer, ("verdicts", "reviews"), identities, self._reader_id)
+            topic_positions.reset(writer, _TABLES, identities, self._reader_id)
 
     def next_offsets(self) -> dict[TopicPartition, int]:
         """Return the next offset to read of each partition."""
         return topic_positions.next_offsets(self._reader)
 
-    def apply(self, records: Iterable[Verdict | Review], offsets: Offsets) -> None:
+    def apply(self, records: Iterable[Verdict | Review | ShadowDecision], offsets: Offsets) -> None:
         """Store records and the next offsets in one transaction; unknown decisions are left out."""
         with transaction(self._writer):
             for record in records:
                 if isinstance(record, Review):
                     self._store_review(persons_review(record))
-                elif record.decision in _DECISIONS:
+                elif record.decision not in _DECISIONS:
+                    continue
+                elif isinstance(record, ShadowDecision):
+                    self._writer.execute(_STORE_SHADOW, asdict(record))
+                else:
                     self._store_verdict(verdict_facts(record))
             topic_positions.note_offsets(self._writer, offsets)
 
@@ -123,6 +135,7 @@ class RatingStore:
         with transaction(self._writer) as writer:
             writer.execute("DELETE FROM verdicts WHERE scored_at < ?", (before,))
             writer.execute("DELETE FROM reviews WHERE reviewed_at < ?", (before,))
+            writer.execute("DELETE FROM shadow_decisions WHERE scored_at < ?", (before,))
 
     def joined(self, sample: AuditSample, since: int = 0, until: int = 2**62) -> Joined:
         """Join the verdicts that were scored from ``since`` on and before ``until`` with the reviews."""
@@ -141,6 +154,17 @@ class RatingStore:
             (since, limit),
         )
         return join(verdicts, [PersonsReview(**json.loads(text)) for (text,) in rows], sample.draw).ratings
+
+    def shadow_names(self, since: int) -> list[str]:
+        """Return the shadows that judged answers from ``since`` on (ms since 1970), in alphabetical order."""
+        query = "SELECT DISTINCT name FROM shadow_decisions WHERE scored_at >= ? ORDER BY name LIMIT ?"
+        return [name for (name,) in self._reader.execute(query, (since, _MAX_SHADOWS))]
+
+    def shadow_decisions(self, name: str, verdict_ids: Iterable[str]) -> dict[str, Decision]:
+        """Return what a shadow decided of these, as far as it judged them; of repeats the first counts."""
+        query = "SELECT decision FROM shadow_decisions WHERE verdict_id = ? AND name = ?"
+        found = ((each, self._reader.execute(query, (each, name)).fetchone()) for each in verdict_ids)
+        return {each: Decision(row[0]) for each, row in found if row}
 
     def audited(self, sample: AuditSample, certified_by: str, since: int) -> tuple[JoinedRating, ...]:
         """Return what a version of the policy has sent since then and the sample draws, rated or not."""
@@ -190,6 +214,14 @@ class RatingStore:
 
 
 _DECISIONS: Final = frozenset(Decision)
+_TABLES: Final = ("verdicts", "reviews", "shadow_decisions")
+#: More are a mistake: each is compared with what was decided.
+_MAX_SHADOWS: Final = 20
+_STORE_SHADOW: Final = """
+INSERT INTO shadow_decisions VALUES (:verdict_id, :name, :scored_at, :decision)
+ON CONFLICT DO UPDATE SET scored_at = excluded.scored_at, decision = excluded.decision
+WHERE (excluded.scored_at, excluded.decision) < (scored_at, decision)
+"""
 _REPLACE_VERDICT: Final = """
 INSERT OR REPLACE INTO verdicts (verdict_id, scored_at, certified_by, facts) VALUES (?, ?, ?, ?)
 """

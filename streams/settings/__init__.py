@@ -16,7 +16,13 @@ from streams.settings.settings_base import ENV_PREFIX, InvalidSettings, variable
 from streams.settings.settings_loader import load_settings
 from streams.settings.telemetry_settings import LogSettings, ObjectiveSettings, TelemetrySettings
 from streams.settings.tls_contexts import certificate_end, client_ssl_context, load_client_certificate
-from streams.settings.worker_settings import FlowSettings, HealthSettings, VerdictSettings, WebSettings
+from streams.settings.worker_settings import (
+    FlowSettings,
+    HealthSettings,
+    ShadowSettings,
+    VerdictSettings,
+    WebSettings,
+)
 
 __all__ = [
     "ENV_PREFIX",
@@ -44,6 +50,7 @@ __all__ = [
     "RetrievalSettings",
     "ScoringSettings",
     "Settings",
+    "ShadowSettings",
     "TelemetrySettings",
     "TopicSettings",
     "TranslationSettings",

@@ -17,6 +17,8 @@ _EXTENSION_VALUE = re.compile(r"[ -~]+")
 
 #: Kafka allows 249 characters, and the longest topic name has 25 without prefix.
 MAX_PREFIX_LENGTH = 249 - 25
+#: Comes before the name of a shadow in its consumer group, and in no other group: see ``shadow.name``.
+SHADOW_MARK = "-shadow-"
 
 
 def _replicas(value: int) -> int:
@@ -91,6 +93,13 @@ class KafkaSettings(SettingsSection):
     def is_configured(self) -> bool:
         """Whether the servers are set explicitly: the default is for trying it out."""
         return "bootstrap_servers" in self.model_fields_set
+
+    @field_validator("consumer_group")
+    @classmethod
+    def _group_is_no_shadows(cls, group: str) -> str:
+        if SHADOW_MARK in group:
+            raise ValueError(f"should not contain {SHADOW_MARK}: such a group is that of a shadow.name")
+        return group
 
     @model_validator(mode="after")
     def _credentials_are_whole(self) -> KafkaSettings:

@@ -29,7 +29,7 @@ from streams.settings.rate_settings import AlertSettings, RatesSettings
 from streams.settings.scoring_settings import ScoringSettings, TranslationSettings
 from streams.settings.settings_base import ENV_DELIMITER, ENV_PREFIX, InvalidSettings, one_line, variable_name
 from streams.settings.telemetry_settings import LogSettings, ObjectiveSettings, TelemetrySettings
-from streams.settings.worker_settings import FlowSettings, HealthSettings, WebSettings
+from streams.settings.worker_settings import FlowSettings, HealthSettings, ShadowSettings, WebSettings
 
 CONFIG_FILE_VARIABLE = "TRUTHGATE_CONFIG"
 
@@ -78,6 +78,7 @@ class Settings(BaseSettings):
     flow: FlowSettings = FlowSettings()
     web: WebSettings = WebSettings()
     desk: DeskSettings = DeskSettings()
+    shadow: ShadowSettings = ShadowSettings()
     health: HealthSettings = HealthSettings()
     objectives: ObjectiveSettings = ObjectiveSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -1,4 +1,4 @@
-"""Sections `flow`, `web`, `web.verdicts` and `health`."""
+"""Sections `flow`, `web`, `web.verdicts`, `health` and `shadow`."""
 
 from __future__ import annotations
 
@@ -106,6 +106,17 @@ class HealthSettings(SettingsSection):
     def check_interval_seconds(self) -> float:
         """The interval of both checks: a third of the shorter timeout, at most five seconds."""
         return min(5.0, self.kafka_timeout_seconds / 3, self.stall_timeout_seconds / 3)
+
+
+class ShadowSettings(SettingsSection):
+    """A worker in shadow: it decides beside the others without effect, to be compared with them."""
+
+    name: str = Field(
+        "",
+        pattern=r"^([a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?)?$",
+        description="set: this worker judges all answers in a consumer group of its own, by its other "
+        "settings, and writes to shadow-verdicts alone; other settings need another name. Empty: it decides",
+    )
 
 
 def is_loopback(host: str) -> bool:

@@ -36,7 +36,7 @@ from streams.observability.tracing import otel_resource, otel_setup_errors
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_watch import PolicyWatch
 from streams.reviews.rating_follower import RatingFollower
-from streams.reviews.rating_store import RatingStore
+from streams.reviews.rating_store import RatingStore, rating_topics
 from streams.settings import InvalidSettings, Settings
 from streams.storage.directory import lock_directory
 from streams.web import create_web_app, page_url, serve
@@ -50,6 +50,7 @@ from streams.worker.process_lifetime import (
     wait_for_first,
     watchdog,
 )
+from streams.worker.shadow import refuse_shadow
 from streams.worker.worker_metrics import metric_readers
 
 log = structlog.get_logger(__name__)
@@ -77,6 +78,7 @@ def run_desk(settings: Settings) -> int:
 
 
 async def _run(settings: Settings) -> None:
+    refuse_shadow(settings)
     if settings.desk.lacks_access_control:
         raise InvalidSettings(
             f"desk.host {settings.desk.host} needs desk.token, desk.oidc.issuer, or desk.user_header behind "
@@ -136,7 +138,7 @@ async def _run(settings: Settings) -> None:
 @contextmanager
 def _open_metrics(settings: Settings) -> Iterator[DeskMetrics]:
     with otel_setup_errors():
-        metrics = DeskMetrics(otel_resource(settings.kafka), metric_readers(settings.telemetry))
+        metrics = DeskMetrics(otel_resource(settings), metric_readers(settings.telemetry))
     try:
         yield metrics
     finally:
@@ -164,7 +166,7 @@ def _open_desk(settings: Settings) -> Iterator[tuple[Desk, DeskState, bytes]]:
 
 async def _check(settings: Settings, state: DeskState, codec: Codec) -> None:
     topics = Topics(settings.kafka.topic_prefix)
-    used = {*desk_topics(topics, state), topics.schemas, topics.known_answers}
+    used = {*desk_topics(topics, state), *rating_topics(topics), topics.schemas, topics.known_answers}
     checks = await check_topics(settings, any_partitions=True)
     refuse_wrong_topics([each for each in checks if each.spec.name in used])
     await codec.prepare(Review)

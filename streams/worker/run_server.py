@@ -41,6 +41,7 @@ from streams.worker.process_lifetime import (
     wait_for_first,
     watchdog,
 )
+from streams.worker.shadow import refuse_shadow
 from streams.worker.worker_metrics import WorkerMetrics, open_metrics
 
 log = structlog.get_logger(__name__)
@@ -77,9 +78,10 @@ def server_settings(settings: Settings, *, from_kafka: bool = False) -> Settings
     ``from_kafka``: the documents are those of a cluster, whose address must be set.
 
     Raises:
-        InvalidSettings: an address that others can reach is set without a token, or verdicts are to be
-            published without a cluster.
+        InvalidSettings: an address that others can reach is set without a token, verdicts are to be
+            published without a cluster, or ``shadow.name`` is set.
     """
+    refuse_shadow(settings)
     web = settings.web
     if from_kafka:
         settings = settings.with_values("kafka", {"bootstrap_servers": settings.kafka.bootstrap_servers})
@@ -145,7 +147,7 @@ async def _policies(
     metrics: WorkerMetrics,
     health: Health,
     on_failure: Callable[[BaseException], None],
-) -> AsyncIterator[PolicyFollower]:
+) -> AsyncIterator[PolicyFollower | None]:
     """Follow the policies of the cluster; the documents are as old as they say they are."""
 
     async def share_changed(since: int) -> float:

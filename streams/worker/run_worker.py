@@ -32,6 +32,7 @@ from streams.observability.failures import (
     InfrastructureFailure,
 )
 from streams.observability.health import Health
+from streams.observability.instruments import Gauge
 from streams.observability.logs import configure_logging
 from streams.observability.tracing import open_tracing
 from streams.pause.pause_state import PauseState
@@ -58,6 +59,7 @@ from streams.worker.process_lifetime import (
     watchdog,
 )
 from streams.worker.progress_probe import ProgressProbe
+from streams.worker.shadow import worker_settings
 from streams.worker.worker_metrics import open_metrics
 
 log = structlog.get_logger(__name__)
@@ -84,7 +86,7 @@ def run_worker(settings: Settings) -> int:
     """
     configure_logging(settings.log)
     try:
-        asyncio.run(_run(settings))
+        asyncio.run(_run(worker_settings(settings)))
     except (InfrastructureFailure, InvalidSettings, ServiceUnreachable, RegistryUnreachable) as failure:
         return _report_failed_start(failure, settings.log)
     return 0
@@ -141,7 +143,7 @@ async def _run(settings: Settings) -> None:
         for name, work in (
             ("heartbeat", send_heartbeats(health)),
             ("other-deployments", recheck_groups_later(settings)),
-            ("dead-letters", follow_waiting(settings.kafka, metrics.answers.dead_letters_waiting)),
+            ("dead-letters", _count_dead_letters(settings, metrics.answers.dead_letters_waiting)),
         ):
             _run_in_background(stack, work, name)
         stack.enter_context(watchdog(health, settings.health.check_interval_seconds, end_at_once))
@@ -196,7 +198,7 @@ async def _run(settings: Settings) -> None:
             ),
             policies,
         )
-        outcomes = OutcomePublisher(codec, publisher, topics, traces)
+        outcomes = OutcomePublisher(codec, publisher, topics, traces, settings.shadow.name)
         intake = Intake(codec, pipeline, outcomes, metrics.answers, traces, settings, end_at_once)
         app = create_app(settings, topics, intake, metrics.kafka.rebalances.add)
         await stack.enter_async_context(_probe(settings, app, health))
@@ -227,6 +229,11 @@ async def _run(settings: Settings) -> None:
             await _consume(app, intake, health, stopping, settings, tell_ready)
         health.set_waiting_for("the end", _longest_wait(settings))
     log.info("worker_stopped")
+
+
+async def _count_dead_letters(settings: Settings, waiting: Gauge) -> None:
+    if not settings.shadow.name:  # which has none, and another group than that of who replays them
+        await follow_waiting(settings.kafka, waiting)
 
 
 def _share_changed(store: DocumentStore) -> ShareChanged:

@@ -61,12 +61,13 @@ _LINGER_MS = 2
 
 @asynccontextmanager
 async def open_publisher(settings: Settings) -> AsyncIterator[Publisher]:
-    """Open what sends verdicts and dead letters; raises ServiceUnreachable."""
+    """Open what sends verdicts and dead letters, or a shadow's verdicts alone; raises ServiceUnreachable."""
     limits = message_limits(settings)
     largest = max(limits.verdict, limits.dead_letter)
     options = {"max_request_size": largest, "linger_ms": _LINGER_MS, "client_id": client_id(settings.kafka)}
     async with open_producer(settings.kafka, **options) as producer:
-        yield Publisher(producer, settings.kafka.delivery_timeout_seconds)
+        only = Topics(settings.kafka.topic_prefix).shadow_verdicts if settings.shadow.name else None
+        yield Publisher(producer, settings.kafka.delivery_timeout_seconds, only)
 
 
 @asynccontextmanager
@@ -188,11 +189,16 @@ async def follow_pauses(
 @asynccontextmanager
 async def follow_policies(
     settings: Settings, metrics: WorkerMetrics, health: Health, on_failure: Callable[[BaseException], None]
-) -> AsyncIterator[PolicyFollower]:
-    """Follow the policies, which are read to their end before this yields.
+) -> AsyncIterator[PolicyFollower | None]:
+    """Follow the policies, which are read to their end before this yields; yields None in a shadow.
 
-    Later on the policy is unknown as long as they cannot be read. Raises InfrastructureFailure.
+    Later on the policy is unknown as long as they cannot be read. A shadow decides by its own settings:
+    certificates are about the profile and judges of those that decide, and would let it send nothing. Raises
+    InfrastructureFailure.
     """
+    if settings.shadow.name:
+        yield None
+        return
     follower = PolicyFollower(PolicyState(), asks_judges=bool(settings.judges.endpoints))
     topic = Topics(settings.kafka.topic_prefix).policies
     metrics.policies.watch(follower)
@@ -216,9 +222,12 @@ async def follow_policies(
 
 @asynccontextmanager
 async def watch_policy_documents(
-    follower: PolicyFollower, share_changed: ShareChanged, on_failure: Callable[[BaseException], None]
+    follower: PolicyFollower | None, share_changed: ShareChanged, on_failure: Callable[[BaseException], None]
 ) -> AsyncIterator[None]:
     """End promises of the policy when too many documents have changed; they were counted when this yields."""
+    if follower is None:
+        yield
+        return
     await follower.measure_documents(share_changed)
     watching = asyncio.create_task(follower.watch_documents(share_changed))
     watching.add_done_callback(failure_callback(on_failure))
@@ -259,14 +268,15 @@ async def follow_documents(
 
     Every worker follows the whole topic, so each writes a letter about a bad document, and again when it
     builds its store anew: none relies on another that may die before. Letters with the same ``dlq.topic``,
-    ``dlq.partition`` and ``dlq.offset`` are about the same record.
+    ``dlq.partition`` and ``dlq.offset`` are about the same record. A shadow leaves them to the others.
     """
     letters = Topics(settings.kafka.topic_prefix).dead_letters
 
     async def report(bad: BadDocument) -> None:
-        await publisher.publish_dead_letter(
-            letters, make_dead_letter(bad.received, bad.reason, datetime.now(UTC))
-        )
+        if not settings.shadow.name:
+            await publisher.publish_dead_letter(
+                letters, make_dead_letter(bad.received, bad.reason, datetime.now(UTC))
+            )
         metrics.documents.bad.add()
 
     follower = DocumentFollower(store, codec, settings, on_bad_document=report)

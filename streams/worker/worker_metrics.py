@@ -108,7 +108,7 @@ def open_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
     with otel_setup_errors():
         metrics = WorkerMetrics(
             settings.objectives.verdict_within_seconds,
-            otel_resource(settings.kafka),
+            otel_resource(settings),
             metric_readers(settings.telemetry),
             settings.telemetry.models,
             _named_languages(settings),

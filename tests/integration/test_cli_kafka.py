@@ -68,8 +68,8 @@ def test_a_worker_without_topics_says_so_in_a_few_short_lines(settings):
     done = truthgate("worker", environment={**variables(settings), "TRUTHGATE_LOG__FORMAT": "console"})
     assert done.returncode == 2
     first, last = done.stderr.splitlines()
-    assert first.startswith("truthgate: 14 of 14 topics are missing: ")
-    assert first.endswith(" and 11 more")
+    assert first.startswith("truthgate: 15 of 15 topics are missing: ")
+    assert first.endswith(" and 12 more")
     assert last.startswith("truthgate: `truthgate topics create` creates missing topics; ")
 
 

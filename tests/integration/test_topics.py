@@ -90,7 +90,7 @@ async def test_answers_that_are_kept_for_less_than_a_day_are_warned_of_and_nothi
 async def test_more_partitions_than_wanted_are_fine(settings, topics):
     fewer = settings.model_copy(update={"topics": TopicSettings(partitions=1)})
     assert await _problems(fewer) == []
-    assert len(topics.all) == 12
+    assert len(topics.all) == 13
 
 
 async def test_a_replication_that_the_cluster_cannot_give_is_a_wrong_setting(settings):

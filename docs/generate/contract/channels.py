@@ -120,6 +120,17 @@ def _outputs(topics: Topics) -> Iterator[Channel]:
             name, address, Direction.OUT, title, _VERDICT_REPEATS, _CONVERSATION, Verdict, published
         )
     yield Channel(
+        "shadowVerdicts",
+        topics.shadow_verdicts,
+        Direction.OUT,
+        "Verdicts of workers in shadow (`shadow.name`), to be compared and never acted on",
+        "The `verdict_id` is that of the verdict that counts; `ce_source` ends in `shadow/` and the name of "
+        "the shadow. Send nothing by them, whatever their decision.",
+        _CONVERSATION,
+        Verdict,
+        published,
+    )
+    yield Channel(
         "hallucinationRates",
         topics.rates,
         Direction.OUT,

@@ -4,6 +4,14 @@
 {{- $kafka := $settings.kafka | default dict -}}
 {{- $_ := required "settings.kafka.bootstrap_servers is needed: where is Kafka?" $kafka.bootstrap_servers -}}
 {{- $own := printf "%s.%s" .Release.Namespace .Release.Name -}}
+{{- with dig "shadow" "name" "" $settings -}}
+{{- if or (kindIs "invalid" $kafka.topic_prefix) (not $kafka.consumer_group) -}}
+{{- fail (printf "settings.shadow.name %s needs settings.kafka.topic_prefix and consumer_group, those of the release that decides" .) -}}
+{{- end -}}
+{{- if $.Values.desk.enabled -}}
+{{- fail (printf "settings.shadow.name %s: a release in shadow has no desk" .) -}}
+{{- end -}}
+{{- end -}}
 {{- if kindIs "invalid" $kafka.topic_prefix -}}
 {{- $_ := set $kafka "topic_prefix" (printf "%s." $own) -}}
 {{- end -}}
@@ -26,6 +34,13 @@
 {{- $_ := set $settings "translation" (mergeOverwrite $translation ($settings.translation | default dict)) -}}
 {{- end -}}
 {{- toJson $settings -}}
+{{- end -}}
+
+{{/* The consumer group that the workers read in: that of the settings, or of their shadow. */}}
+{{- define "truthgate.consumerGroup" -}}
+{{- $settings := include "truthgate.settings" . | fromJson -}}
+{{- $shadow := dig "shadow" "name" "" $settings -}}
+{{- $settings.kafka.consumer_group }}{{ if $shadow }}-shadow-{{ $shadow }}{{ end -}}
 {{- end -}}
 
 {{/* The certificate files for Kafka, in JSON: setting, file, Secret with key, and the parameter of KEDA for each. */}}

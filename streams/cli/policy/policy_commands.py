@@ -8,7 +8,8 @@ import typer
 from scoring.values.exchange import Decision
 from streams.cli.command_output import CommandFailed, say, write_json, write_line
 from streams.cli.common_options import AsJson, By, ConfigFile, Why, operator_and_reason
-from streams.cli.policy.policy_fit import compare, fit
+from streams.cli.policy.policy_compare import compare
+from streams.cli.policy.policy_fit import fit
 from streams.cli.policy.policy_rendering import print_certificates, promise_text
 from streams.cli.policy.policy_topic import (
     approve_version,

@@ -1,4 +1,4 @@
-"""`truthgate policy fit` and `compare`: what the ratings of reviewers show. Fitting needs scipy."""
+"""`truthgate policy fit`: what the ratings of reviewers show and promise. Fitting needs scipy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scoring.guarantees.joined_ratings import Joined
-from scoring.guarantees.policy_comparison import Decider, certified_decision, compare_policies
 from scoring.judges import METHODS
 from scoring.policy.certificates import Promise
 from scoring.values.exchange import Decision
@@ -24,15 +23,13 @@ from streams.cli.command_output import (
     require_package,
     say,
     write_json,
-    write_line,
 )
 from streams.cli.common_options import AsJson, By, ConfigFile, operator_and_reason, parse_time
 from streams.cli.policy.policy_figures import to_figures
-from streams.cli.policy.policy_rendering import print_asking, print_certificates, print_differences, print_fit
+from streams.cli.policy.policy_rendering import print_asking, print_certificates, print_fit
 from streams.cli.policy.policy_topic import (
     approve_version,
     certificate_json,
-    check_change,
     read_policies,
     write_change,
 )
@@ -53,8 +50,6 @@ if TYPE_CHECKING:
     from scoring.guarantees.asking_fit import AskingBudget
 
 _PLOT_FORMATS: Final = {".png": "png", ".svg": "svg"}
-#: What was decided when the verdict was made, whatever by.
-RECORDED: Final = "recorded"
 
 Since = Annotated[
     datetime | None,
@@ -163,7 +158,8 @@ def fit(
     if plot:
         _check_plot(plot, config)
     settings, who = load_settings(config), operator_and_reason(by, reason) if propose else ("", "")
-    joined, state = asyncio.run(_read(settings, since, until))
+    until = until or datetime.now(UTC) - timedelta(seconds=settings.desk.blocked_time_limit_seconds)
+    joined, state, _ = asyncio.run(read_ratings(settings, since, until))
     send = Promise(alpha, delta, missed)
     block = None if block_alpha is None else Promise(block_alpha, delta)
     attempt = 1 + sum(each.proposal is not None for each in state.versions)
@@ -214,45 +210,6 @@ def asking_budget(
     )
 
 
-def compare(
-    first: Annotated[
-        str, typer.Argument(metavar="VERSION", help="As `policy list` names it, or `recorded`.")
-    ],
-    second: Annotated[str, typer.Argument(metavar="VERSION", help="Another one.")],
-    since: Since = None,
-    until: Until = None,
-    as_json: AsJson = False,
-    config: ConfigFile = None,
-) -> None:
-    """Compare what two policies would decide about the rated and unrated answers of a time.
-
-    Of the true and the untrue answers it says what share each sends, with an interval of 95%, and what one
-    alone sends, for all and by group. It is about what certificates send: `recorded` is what was decided
-    then, by whatever policy. Shares are weighted: the ratings of the audit sample stand for what was not
-    drawn. A policy looks better on the ratings that it was fitted to: compare by later ones (--since).
-
-    Example: `truthgate policy compare recorded fitted-20260302T0915Z-3f2a9c1d --since 30d`
-    """
-    joined, state = asyncio.run(_read(load_settings(config), since, until))
-    deciders = [_decider(state, name) for name in (first, second)]
-    found = compare_policies(joined.ratings, deciders[0], deciders[1])
-    if as_json:
-        write_json({"first": first, "second": second, "groups": [asdict(each) for each in found]})
-    else:
-        write_line(f"first: {first}, second: {second}")
-        print_differences(found)
-
-
-def _decider(state: PolicyState, name: str) -> Decider:
-    if name == RECORDED:
-        return lambda facts: facts.decision
-    check_change(state, name, Change.APPROVED)
-    fitted = state.version(name).fitted
-    if fitted is None:
-        raise CommandFailed(f"{name} has no certificates: compare with `{RECORDED}`")
-    return certified_decision(fitted)
-
-
 def _check_plot(path: Path, config: Path | None) -> None:
     if path.suffix.lower() not in _PLOT_FORMATS:
         raise UsageError(f"--plot {path}: the name must end in {' or '.join(_PLOT_FORMATS)}")
@@ -261,13 +218,14 @@ def _check_plot(path: Path, config: Path | None) -> None:
     require_package("matplotlib", "plot")
 
 
-async def _read(
-    settings: Settings, since: datetime | None, until: datetime | None
-) -> tuple[Joined, PolicyState]:
-    """Read the ratings of a time and the policies; raises as :func:`open_topics` does, CommandFailed."""
-    now = datetime.now(UTC)
-    since = since or now - timedelta(days=KEPT_DAYS)
-    until = until or now - timedelta(seconds=settings.desk.blocked_time_limit_seconds)
+async def read_ratings(
+    settings: Settings, since: datetime | None, until: datetime
+) -> tuple[Joined, PolicyState, dict[str, dict[str, Decision]]]:
+    """Read the ratings of a time, the policies, and what each shadow decided of these answers.
+
+    Raises as :func:`open_topics` does, CommandFailed.
+    """
+    since = since or datetime.now(UTC) - timedelta(days=KEPT_DAYS)
     if since >= until:
         raise UsageError(
             f"--since {since:%Y-%m-%dT%H:%MZ} is not before --until {until:%Y-%m-%dT%H:%MZ}: as long as "
@@ -285,7 +243,10 @@ async def _read(
             if since < complete:
                 say(f"verdicts before {complete:%Y-%m-%dT%H:%MZ} are left out: Kafka has deleted some")
                 since = complete
-            joined = store.joined(sample, *(round(1000 * each.timestamp()) for each in (since, until)))
+            begin, end = (round(1000 * each.timestamp()) for each in (since, until))
+            joined = store.joined(sample, begin, end)
+            ids = [each.facts.verdict_id for each in joined.ratings]
+            shadows = {name: store.shadow_decisions(name, ids) for name in store.shadow_names(begin)}
         finally:
             store.close()
     if not joined.ratings:
@@ -293,7 +254,7 @@ async def _read(
             f"no verdicts between {since:%Y-%m-%dT%H:%MZ} and {until:%Y-%m-%dT%H:%MZ}: they are kept for "
             "topics.verdict_retention_days, and newer ones count with --until"
         )
-    return joined, state
+    return joined, state, shadows
 
 
 def _audit_sample(settings: Settings) -> AuditSample:

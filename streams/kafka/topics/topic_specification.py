@@ -22,6 +22,8 @@ class Topics:
         auto_send: output: verdicts on answers that may be sent.
         review: output: verdicts on answers that need a review first.
         blocked: output: verdicts on answers that must not be sent.
+        shadow_verdicts: output: verdicts of workers in shadow, which nothing acts on. Its name is not among
+            ``verdicts.*``: a sender that reads these by pattern must not find them.
         rates: output: hallucination rates per message type and window.
         rate_alerts: output: hallucination rates that crossed a threshold, or recovered.
         rates_state: internal: the progress of counting the verdicts, compacted, one partition.
@@ -43,6 +45,7 @@ class Topics:
         self.auto_send: Final = f"{prefix}verdicts.auto-send"
         self.review: Final = f"{prefix}verdicts.review"
         self.blocked: Final = f"{prefix}verdicts.blocked"
+        self.shadow_verdicts: Final = f"{prefix}shadow-verdicts"
         self.rates: Final = f"{prefix}hallucination-rates"
         self.rate_alerts: Final = f"{prefix}hallucination-alerts"
         self.rates_state: Final = f"{prefix}hallucination-rates.state"
@@ -57,6 +60,7 @@ class Topics:
             self.policies,
             self.schemas,
             *self.outputs,
+            self.shadow_verdicts,
             self.rates,
             self.dead_letters,
         )
@@ -178,7 +182,7 @@ def topic_specifications(settings: Settings) -> tuple[TopicSpec, ...]:
     """Return the specifications in the order of ``Topics.all``; then those of rates, if enabled."""
     topics, limits = Topics(settings.kafka.topic_prefix), message_limits(settings)
     sizes = dict.fromkeys(topics.all, limits.input)
-    sizes.update(dict.fromkeys(topics.outputs, limits.verdict))
+    sizes.update(dict.fromkeys((*topics.outputs, topics.shadow_verdicts), limits.verdict))
     sizes |= {topics.dead_letters: limits.dead_letter}
     sizes |= dict.fromkeys((topics.controls, topics.known_answers), _CONTROL_BYTES)
     if settings.rates.enabled:

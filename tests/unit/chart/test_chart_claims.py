@@ -52,6 +52,14 @@ def _told(values: Mapping[str, Any], there: list[Resource], folder: Path) -> str
     return done.stderr
 
 
+def test_a_release_in_shadow_claims_its_group_alone_so_that_the_one_that_decides_can_be_there() -> None:
+    kafka = {"topic_prefix": "a.", "consumer_group": "a"}
+    shadow = resources(with_settings(kafka=kafka, shadow={"name": "strict"}), release="green")
+    (claim,) = [each for each in shadow if "claim" in each["metadata"]["labels"].values()]
+    assert claim["data"] == {"consumer_group": "a-shadow-strict"}
+    assert claim["metadata"]["name"] not in _names(_claims("blue", **kafka))
+
+
 def test_releases_claim_different_names_unless_they_are_told_to_share() -> None:
     blue = _names(_claims("blue"))
     assert len(blue) == 2

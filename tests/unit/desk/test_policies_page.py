@@ -115,6 +115,25 @@ async def test_a_candidate_is_shown_beside_what_was_decided_since_it_was_propose
     assert "[10.0%, 50.0%] of 8 rated</span></td><td>2</td><td>–</td>" in row
 
 
+async def test_workers_in_shadow_are_shown_beside_what_was_decided_and_their_names_are_escaped(
+    tmp_path: Path,
+) -> None:
+    decided = DecidedShares("all", 40, 12, 0, None, None, None, None, None)
+    difference = PolicyDifference(
+        decided, replace(decided, sent=9), 5, 2, WeightedShare(0.5, 0.2, 0.8, 4), None
+    )
+    async with desk_with(tmp_path) as (served, _, lead):
+        assert "Workers in shadow" not in await shown(lead)
+        served.watch.shadows = {"strict": (difference,), "<b>": (difference,)}
+        page = await shown(lead)
+    assert page.count("<h2>Workers in shadow</h2>") == 1
+    section = page.partition("<code>strict</code>")[2]
+    assert "answers that both judged</th>" in section
+    assert '<th scope="row">all</th><td>40</td><td>12</td><td>9</td><td>2</td><td>–</td>' in section
+    assert "<td>5</td><td>50.0% " in section
+    assert "<code>&lt;b&gt;</code>" in page
+
+
 async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it_promises(
     tmp_path: Path,
 ) -> None:

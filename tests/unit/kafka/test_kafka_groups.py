@@ -4,7 +4,7 @@ import pytest
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.protocol.admin import DescribeGroupsResponse_v2
 
-from streams.kafka.consumer_groups import ConsumerGroup, find_conflicts, parse_group
+from streams.kafka.consumer_groups import ConsumerGroup, find_conflicts, parse_group, shadow_group
 from streams.settings import KafkaSettings
 
 OWN = KafkaSettings(consumer_group="gate", topic_prefix="eu.")
@@ -29,6 +29,20 @@ def test_another_group_that_reads_the_same_answers_is_reported():
 )
 def test_a_deployment_of_its_own_and_who_else_is_on_the_cluster_are_no_conflict(group):
     assert list(find_conflicts(OWN, [group])) == []
+
+
+@pytest.mark.parametrize("own", ["gate", "gate-shadow-strict"])
+def test_a_deployment_and_its_shadows_are_no_conflict_and_another_deployment_is(own):
+    settings = OWN.model_copy(update={"consumer_group": own})
+    groups = [_group(name, "eu.answers") for name in ("gate", "gate-shadow-strict", "gate-shadow-b")]
+    assert list(find_conflicts(settings, groups)) == []
+    for other in ("green", "green-shadow-strict", "gate2"):
+        (message,) = find_conflicts(settings, [*groups, _group(other, "eu.answers")])
+        assert message.startswith(f"consumer group {other} reads eu.answers too: ")
+
+
+def test_the_group_of_a_shadow_is_that_of_its_deployment_with_its_name():
+    assert shadow_group("gate", "strict") == "gate-shadow-strict"
 
 
 def _answer(*members: tuple[str, bytes], code: int = 0) -> DescribeGroupsResponse_v2:

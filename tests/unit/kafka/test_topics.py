@@ -1,5 +1,6 @@
 """Topics: names, specifications, and the refusal of topics that a worker cannot use."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from streams.kafka.topics import (
 )
 from streams.kafka.topics.topic_specification import retention_warnings, spec_differences
 from streams.settings import (
+    DeskSettings,
     EncodingSettings,
     InvalidSettings,
     KafkaSettings,
@@ -49,10 +51,18 @@ def test_the_names_are_those_of_the_contract():
         "verdicts.auto-send",
         "verdicts.review",
         "verdicts.blocked",
+        "shadow-verdicts",
         "hallucination-rates",
         "answers.dead-letters",
     )
     assert Topics("eu.").dead_letters == "eu.answers.dead-letters"
+
+
+def test_a_sender_that_reads_verdicts_by_pattern_does_not_find_those_of_shadows():
+    topics = Topics("eu.")
+    for pattern in (r"eu\.verdicts\..*", r"eu\.verdicts.*", r".*\.verdicts\..*"):
+        found = [each for each in topics.all if re.fullmatch(pattern, each)]
+        assert found == list(topics.outputs)
 
 
 def test_each_decision_has_its_topic_and_no_other_has_one():
@@ -130,6 +140,7 @@ def test_what_could_lose_a_message_is_a_problem(change, problem):
 
 
 HOUR, DAY = 3_600_000, 86_400_000
+NOBODY_AUDITS = DeskSettings(audit_share=0)
 
 
 def _warned(settings: Settings, topic: str, **changes: str) -> tuple[str, ...]:
@@ -138,7 +149,7 @@ def _warned(settings: Settings, topic: str, **changes: str) -> tuple[str, ...]:
     return retention_warnings(spec, replace(_fulfilled(spec), config=config))
 
 
-@pytest.mark.parametrize("topic", ["answers", "answers.dead-letters", "verdicts.review"])
+@pytest.mark.parametrize("topic", ["answers", "answers.dead-letters"])
 @pytest.mark.parametrize(("kept", "warnings"), [(DAY - 1, 1), (DAY, 0), (7 * DAY, 0), (0, 1), (-1, 0)])
 def test_less_than_a_day_of_what_is_still_to_be_read_is_warned_of(topic, kept, warnings):
     assert len(_warned(Settings(), topic, retention_ms=str(kept))) == warnings
@@ -152,11 +163,17 @@ def test_a_topic_that_forgets_by_size_is_warned_of_with_what_comes_of_it():
 
 
 def test_verdicts_should_be_kept_as_long_as_rates_are_corrected_from_them():
-    longer = Settings(rates=RatesSettings(retention_seconds=86_400))
+    longer = Settings(rates=RatesSettings(retention_seconds=86_400), desk=NOBODY_AUDITS)
     assert len(_warned(longer, "verdicts.blocked", retention_ms=str(DAY + HOUR - 1))) == 1
     assert _warned(longer, "verdicts.blocked", retention_ms=str(DAY + HOUR)) == ()
-    uncounted = Settings(rates=RatesSettings(enabled=False))
+    uncounted = Settings(rates=RatesSettings(enabled=False), desk=NOBODY_AUDITS)
     assert _warned(uncounted, "verdicts.blocked", retention_ms="1") == ()
+
+
+def test_verdicts_should_be_kept_for_longer_than_a_fit_waits_for_their_ratings():
+    (warning,) = _warned(Settings(), "verdicts.auto-send", retention_ms=str(14 * DAY - 1))
+    assert "`policy fit`, which waits for ratings so long, finds few verdicts or none" in warning
+    assert _warned(Settings(), "verdicts.auto-send", retention_ms=str(14 * DAY)) == ()
 
 
 def test_nothing_is_warned_of_where_the_topics_are_as_they_are_made():

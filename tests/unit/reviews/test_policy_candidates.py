@@ -10,8 +10,8 @@ import pytest
 
 from schemas import Codec, Verdict
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.policy_candidates import candidates, compare_candidates
-from streams.reviews.rating_records import verdict_facts
+from streams.reviews.policy_candidates import candidates, compare_candidates, compare_shadows
+from streams.reviews.rating_records import shadow_decision, verdict_facts
 from streams.reviews.rating_store import RatingStore
 from tests.support.clock import Clock
 from tests.support.pauses import WHEN
@@ -82,3 +82,45 @@ def test_the_newest_answers_are_compared(store):
     store.apply([verdict(f"v-{number}", 5.0, "review", seconds=number) for number in range(5)], {})
     newest = store.newest(SAMPLE, 0, 2)
     assert [each.facts.verdict_id for each in newest] == ["v-3", "v-4"]
+
+
+def test_a_shadow_is_compared_on_the_answers_that_both_judged_with_the_mistakes_of_each_alone(store):
+    verdicts = [
+        verdict("both", 5.0, "auto_send"),
+        verdict("only-shadow", 5.0, "review"),
+        verdict("only-shadow-2", 5.0, "review"),
+        verdict("only-active", 5.0, "auto_send"),
+        verdict("not-judged", 5.0, "auto_send"),
+    ]
+    decided = ("auto_send", "auto_send", "auto_send", "blocked")
+    shadows = [
+        shadow_decision(replace(each, decision=decision, message_type="binary"), "strict")
+        for each, decision in zip(verdicts, decided, strict=False)
+    ]
+    alone = shadow_decision(verdict("of-nobody", 5.0, "auto_send"), "strict")
+    reviews = [
+        a_review(review_id=f"r-{each.verdict_id}", verdict_id=each.verdict_id, rating=rating)
+        for each, rating in zip(verdicts, (5, 5, 1, 1, 1), strict=True)
+    ]
+    store.apply([*shadows, *reviews, *verdicts, alone], {})
+    found = compare_shadows(store, SAMPLE, 0)
+    assert list(found) == ["strict"]
+    everything, instructions = found["strict"]
+    assert (everything.first.name, instructions.first.name) == ("all", "instruction nl"), (
+        "the active's groups"
+    )
+    for each in found["strict"]:
+        assert (each.first.answers, each.first.sent, each.second.sent, each.second.blocked) == (4, 2, 3, 1)
+        assert (each.only_first, each.only_second) == (1, 2)
+        assert each.only_first_mistakes
+        assert each.only_second_mistakes
+        assert (each.only_first_mistakes.value, each.only_second_mistakes.value) == (1.0, 0.5)
+
+
+def test_a_shadow_that_judged_nothing_lately_or_nothing_that_was_decided_is_not_compared(store):
+    now = verdict("any", 5.0, "review")
+    store.apply(
+        [now, shadow_decision(now, "old"), shadow_decision(replace(now, verdict_id="x"), "apart")], {}
+    )
+    assert list(compare_shadows(store, SAMPLE, 0)) == ["old"]
+    assert compare_shadows(store, SAMPLE, verdict_facts(now).scored_at + 1) == {}

@@ -15,6 +15,7 @@ from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_records import CODEC
 from streams.reviews.policy_watch import PolicyWatch
+from streams.reviews.rating_records import shadow_decision
 from streams.reviews.rating_store import RatingStore
 from streams.settings import KafkaSettings
 from tests.support.clock import Clock
@@ -232,3 +233,14 @@ async def test_drift_is_not_told_as_long_as_too_few_answers_show_it(store):
     watch = a_watch(store, now_of(70), withdraws_on_drift=True)
     await watch._withdraw_due(_Publisher(watch))
     assert watch.drift == {}
+
+
+async def test_shadows_that_judged_in_the_last_seven_days_are_compared_with_what_was_decided(store):
+    day = 86_400
+    store.apply([sent(0), shadow_decision(sent(0, decision="review"), "strict")], {})
+    for seconds, names in ((7 * day, ["strict"]), (7 * day + 10, [])):
+        watch = a_watch(store, now_of(seconds))
+        assert watch.shadows == {}
+        await watch._withdraw_due(_Publisher(watch))
+        assert list(watch.shadows) == names
+        assert all(each[0].only_first == 1 for each in watch.shadows.values())

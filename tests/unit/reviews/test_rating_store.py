@@ -18,7 +18,7 @@ from scoring.guarantees.joined_ratings import NEVER, AuditDraw, Joined
 from streams.kafka.topic_identity import TopicIdentity
 from streams.kafka.topic_reader import TopicSnapshot
 from streams.reviews.audit_sample import AuditSample
-from streams.reviews.rating_records import join_records, verdict_facts
+from streams.reviews.rating_records import ShadowDecision, join_records, shadow_decision, verdict_facts
 from streams.reviews.rating_store import DATABASE_NAME, RatingStore
 from tests.support.reviews import a_review
 from tests.support.verdicts import any_verdict
@@ -51,35 +51,53 @@ REVIEWS = st.builds(
     st.integers(1, 5),
     _SECONDS,
 )
+SHADOWS = st.builds(shadow_decision, VERDICTS, st.sampled_from(["strict", "cheap"]))
 #: Each partition's records, in the order of their offsets.
-LOGS = st.lists(st.lists(VERDICTS | REVIEWS, max_size=6), min_size=1, max_size=3)
+LOGS = st.lists(st.lists(VERDICTS | REVIEWS | SHADOWS, max_size=6), min_size=1, max_size=3)
 
 
 class _Killed(Exception):
     pass
 
 
-def _until_killed(records: list[Verdict | Review]) -> Iterator[Verdict | Review]:
+def _first_of_shadows(records: list[Any]) -> dict[str, dict[str, str]]:
+    """Recount what each shadow decided first of each answer."""
+    found: dict[str, dict[str, str]] = {"strict": {}, "cheap": {}}
+    shadows = [each for each in records if isinstance(each, ShadowDecision)]
+    for each in sorted(shadows, key=lambda each: (each.scored_at, each.decision)):
+        found[each.name].setdefault(each.verdict_id, each.decision)
+    return found
+
+
+def _of_shadows(store: RatingStore) -> dict[str, dict[str, Any]]:
+    return {name: store.shadow_decisions(name, "abcz") for name in ("strict", "cheap")}
+
+
+def _until_killed(records: list[Any]) -> Iterator[Any]:
     yield from records
     raise _Killed
 
 
 @given(LOGS, st.data())
 def test_ratings_are_those_of_an_offline_recount_in_any_order_with_repeats_and_kills(logs, data):
-    expected = join_records([each for log in logs for each in log], SAMPLE.draw)
+    everything = [each for log in logs for each in log]
+    expected = join_records([each for each in everything if isinstance(each, Verdict | Review)], SAMPLE.draw)
+    expected_of_shadows = _first_of_shadows(everything)
     with TemporaryDirectory() as folder:
         done = False
         while not done:
             with closing(RatingStore(Path(folder), CODEC)) as store:
                 done = _read_until_killed(store, logs, data)
-                found = store.joined(SAMPLE)
+                found, of_shadows = store.joined(SAMPLE), _of_shadows(store)
         assert found == expected
+        assert of_shadows == expected_of_shadows
         with closing(RatingStore(Path(folder), CODEC)) as store:
-            store.apply([each for log in logs for each in log], {})
+            store.apply(everything, {})
             assert store.joined(SAMPLE) == expected
+            assert _of_shadows(store) == expected_of_shadows
 
 
-def _read_until_killed(store: RatingStore, logs: list[list[Verdict | Review]], data: st.DataObject) -> bool:
+def _read_until_killed(store: RatingStore, logs: list[list[Any]], data: st.DataObject) -> bool:
     """Read on from where the store is; returns whether everything was read."""
     while True:
         positions = store.next_offsets()
@@ -229,3 +247,21 @@ def test_what_was_audited_is_the_same_however_often_one_has_looked(steps):
                     each for each in everything if each.facts.certified_by == version and each.draw.drawn
                 ]
                 assert list(store.audited(SAMPLE, version, since)) == expected
+
+
+def test_shadows_are_named_that_judged_since_and_forgotten_with_their_answers(opened):
+    store = opened()
+    early, late = (replace(_BASE, verdict_id=name) for name in "ab")
+    late = replace(late, scored_at=_BASE.scored_at + timedelta(seconds=9))
+    unknown = shadow_decision(replace(late, decision="translate_first"), "strict")
+    store.apply([shadow_decision(early, "old"), shadow_decision(late, "new"), unknown], {})
+    since = verdict_facts(late).scored_at
+    assert store.shadow_names(0) == ["new", "old"]
+    assert store.shadow_names(since) == ["new"]
+    assert store.joined(SAMPLE) == Joined((), ()), "what a shadow decides is no verdict"
+    store.prune(since)
+    assert store.shadow_names(0) == ["new"]
+    assert store.shadow_decisions("old", "ab") == {}
+    assert store.shadow_decisions("new", "ab") == {"b": _BASE.decision}
+    store.reset(IDENTITIES)
+    assert store.shadow_names(0) == []
