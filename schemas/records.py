@@ -208,8 +208,8 @@ class VerdictClaim:
 
     ``status`` is ``supported``, ``similar``, ``contradicted``, ``not_found`` or ``not_checkable``;
     ``mistake`` is the kind of the mistake, a stable code. ``support`` is in [0, 1]. ``derivation``: how the
-    figure it is about follows from those of the passage. ``lacking``: what of a similar claim its passage
-    lacks. ``decided_by`` is ``words``, ``verifier`` or ``judge``.
+    figure it is about follows from those of the passage. ``lacking``: numbers and names that the documents
+    lack, negations that the passage lacks. ``decided_by`` is ``words``, ``verifier`` or ``judge``.
     """
 
     text: str

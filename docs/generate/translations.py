@@ -16,6 +16,7 @@ from scoring.scorer.profile import DESCRIPTIONS, RULES_BY_KIND
 from scoring.values.checked_claims import ClaimStatus
 from scoring.values.exchange import Decision, MessageType
 from scoring.values.opinion import Label, Mistake, UnsureReason
+from streams.desk.answer_view import UNCHECKED
 from streams.desk.decisions import EXPIRED, NONE, REJECT, SEND, SEND_EDITED
 from streams.desk.desk_login import ERROR_TEXTS
 from streams.desk.desk_pages import NOTICES
@@ -42,7 +43,7 @@ _CALLS: Final = (
 )
 #: Codes whose words are shown: ``not_found`` as "not found".
 _CODES: Final = (
-    *(SEND, SEND_EDITED, REJECT, EXPIRED, NONE, "blocked", LACKING),
+    *(SEND, SEND_EDITED, REJECT, EXPIRED, NONE, "blocked", LACKING, UNCHECKED),
     *(*FILTERS, *Label, *ClaimStatus, *MessageType, *Mistake, *UnsureReason, *FAULTS),
     *(*Change, *PolicyStatus, *Decision, NON_APPEARING, CONTEXT_LIMITATION),
     *(rule.mistake for rule in RULES_BY_KIND.values() if rule and rule.mistake),

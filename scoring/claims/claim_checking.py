@@ -2,18 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from scoring.claims.claim_extraction import ClaimKind
 from scoring.claims.compared_values import compared_values
 from scoring.claims.document_statements import Span
 from scoring.claims.grounding import (
     GroundedClaim,
-    Grounding,
     figure_claim,
     grounded_claims,
     question_coverage,
     sentence_index,
 )
-from scoring.claims.wording import find_statement, missing_spans
+from scoring.claims.missing_words import missing_spans
+from scoring.claims.readable_passage import readable_span
+from scoring.claims.wording import find_statement
 from scoring.text.prepared_text import PreparedExchange, PreparedPassage
 from scoring.text.spans import span_evidence
 from scoring.values.checked_claims import CheckedClaim, ClaimSource, ClaimStatus, DecidedBy
@@ -27,6 +30,8 @@ NON_APPEARING, CONTEXT_LIMITATION = "non_appearing_statement", "context_limitati
 MIN_SIMILAR_SHARE = 0.5
 #: The same for a verifier's probability, where there is one.
 MIN_SUPPORT_PROBABILITY = 0.5
+# Of claims with these statuses the words that the documents lack are marked.
+_OPEN_STATUSES = frozenset({ClaimStatus.SIMILAR, ClaimStatus.NOT_FOUND})
 # Documents that have so much of a question answer it.
 _MIN_ANSWERED_SHARE = 0.6
 
@@ -69,12 +74,12 @@ def _check_claim(
         return None
     span = spans[0]
     status, mistake = _status(grounded, probability, exchange)
-    source, derivation = _grounding_source(grounding, exchange) if grounding else None, None
+    source, derivation = _grounding_source(grounded, exchange), None
     # A claim that a verifier finds improbable is not supported, whatever its words.
     is_probable = grounding and (probability is None or probability >= MIN_SUPPORT_PROBABILITY)
     if is_probable and (statement := find_statement(claim, exchange)):
         status, mistake = ClaimStatus.SUPPORTED, None
-        source = _claim_source(exchange.context[statement[0]], *statement[1])
+        source = _readable_source(exchange.context[statement[0]], [statement[1]])
     figure = figure_claim(claim, exchange)
     # A wrong figure has a derivation too; its fault sets the status below.
     if figure and figure.derivation and figure.status is not ClaimStatus.NOT_CHECKABLE:
@@ -84,7 +89,7 @@ def _check_claim(
         source = _claim_source(document, rows[0].start, rows[-1].end)
     value = exchange.cached(compared_values).get(claim.start)
     if value and value.status is ClaimStatus.CONTRADICTED:
-        source = _claim_source(exchange.context[value.document_index], value.start, value.end)
+        source = _readable_source(exchange.context[value.document_index], [(value.start, value.end)])
     broken = [rule for fault, rule in faults if fault.start < span.end and span.start < fault.end]
     # A contradiction is more informative than something that is not found.
     rule = min(broken, key=lambda rule: rule.status is not ClaimStatus.CONTRADICTED, default=None)
@@ -99,19 +104,21 @@ def _check_claim(
         support=round(grounding.share, 4) if grounding else None,
         source=source,
         derivation=derivation,
-        lacking=_missing_spans(grounded, exchange) if status is ClaimStatus.SIMILAR else (),
+        lacking=_missing_spans(grounded, exchange) if status in _OPEN_STATUSES else (),
         decided_by=DecidedBy.WORDS if probability is None or rule or derivation else DecidedBy.VERIFIER,
     )
 
 
 def _missing_spans(grounded: GroundedClaim, exchange: PreparedExchange) -> tuple[Span, ...]:
-    """Return the spans of what the passage of a claim lacks; none of a translated answer."""
+    """Return the spans of what the documents of a claim lack; none of a translated answer."""
     grounding = grounded.grounding
-    if grounding is None or grounding.document_index is None or exchange.answer.source is not None:
+    if grounding is None or exchange.answer.source is not None:
         return ()
+    if grounding.document_index is None:
+        return missing_spans(grounded.claim, exchange, None)
     text = exchange.context[grounding.document_index].text
     span = text.cached(sentence_index).span(grounding.first_sentence, grounding.last_sentence)
-    return missing_spans(grounded.claim, exchange.answer, text, span)
+    return missing_spans(grounded.claim, exchange, (text, span))
 
 
 def _status(
@@ -128,13 +135,25 @@ def _status(
     return ClaimStatus.NOT_FOUND, NON_APPEARING
 
 
-def _grounding_source(grounding: Grounding, exchange: PreparedExchange) -> ClaimSource | None:
+def _grounding_source(grounded: GroundedClaim, exchange: PreparedExchange) -> ClaimSource | None:
     """Return the passage, None where there is none or only its translation was compared."""
-    if grounding.document_index is None:
+    grounding = grounded.grounding
+    if grounding is None or grounding.document_index is None:
         return None
     document = exchange.context[grounding.document_index]
-    sentences = document.text.cached(sentence_index)
-    return _claim_source(document, *sentences.span(grounding.first_sentence, grounding.last_sentence))
+    index = document.text.cached(sentence_index)
+    sentences = slice(grounding.first_sentence, grounding.last_sentence + 1)
+    spans = index.spans[sentences]
+    if len(spans) == 1:
+        return _readable_source(document, spans)
+    gains = np.sum([index.match_levels(word)[sentences] for word in grounded.claim.words], axis=0)
+    return _readable_source(document, spans, gains.tolist())
+
+
+def _readable_source(
+    document: PreparedPassage, sentences: Sequence[Span], gains: Sequence[float] = (0.0,)
+) -> ClaimSource | None:
+    return _claim_source(document, *readable_span(document.text, sentences, gains))
 
 
 def _claim_source(document: PreparedPassage, start: int, end: int) -> ClaimSource | None:

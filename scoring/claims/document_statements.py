@@ -32,14 +32,14 @@ class DocumentStatement:
 
 def document_statements(text: PreparedText) -> tuple[DocumentStatement, ...]:
     """Return the statements of a text, in order."""
-    original, blocks = text.original, list(_blocks(text))
+    original, blocks = text.original, text.cached(text_blocks)
     statements: list[DocumentStatement] = []
     headings: dict[int, Span] = {}
     introduction: tuple[Span, ...] = ()
     header: tuple[Span, ...] = ()
     for start, end in blocks:
         block, above = original[start:end], tuple(headings.values())
-        is_row = _is_row(block)
+        is_row = is_table_row(block)
         # An unmarked title is the first block, and not a sentence.
         is_title = start == blocks[0][0] and not (is_row or ends_with_stop(block))
         if HEADING.match(block) or is_title:
@@ -64,22 +64,23 @@ def document_statements(text: PreparedText) -> tuple[DocumentStatement, ...]:
     return tuple(statements)
 
 
-def _blocks(text: PreparedText) -> Iterator[Span]:
-    """Yield the spans of headings, rows, items and paragraphs; a wrapped line starts no block."""
-    block: Span | None = None
+def text_blocks(text: PreparedText) -> tuple[Span, ...]:
+    """Return the spans of headings, rows, items and paragraphs; a wrapped line starts no block."""
+    blocks: list[Span] = []
+    goes_on = False
     for start, end in text.lines():
         line = text.original[start:end]
-        starts_block = HEADING.match(line) or _is_row(line) or LIST_ITEM.match(line)
-        if block and (starts_block or not line.strip() or HEADING.match(text.original[slice(*block)])):
-            yield block
-            block = None
-        if line.strip():
-            block = (block[0] if block else start), end
-    if block:
-        yield block
+        is_heading = bool(HEADING.match(line))
+        if goes_on and line.strip() and not (is_heading or is_table_row(line) or LIST_ITEM.match(line)):
+            blocks[-1] = blocks[-1][0], end
+        elif line.strip():
+            blocks.append((start, end))
+        goes_on = bool(line.strip()) and not is_heading
+    return tuple(blocks)
 
 
-def _is_row(line: str) -> bool:
+def is_table_row(line: str) -> bool:
+    """Return whether a line is a row of a table."""
     return line.lstrip().startswith("|")
 
 

@@ -196,30 +196,6 @@ def find_statement(claim: Claim, exchange: PreparedExchange) -> tuple[int, Span]
     return None
 
 
-def missing_spans(
-    claim: Claim, answer: PreparedText, document: PreparedText, passage: Span
-) -> tuple[Span, ...]:
-    """Return the spans of the significant words of a claim that a passage and its headings lack."""
-    claimed = claim_wording(claim, answer)
-    statements = [each for each in document.cached(document_statements) if each.overlaps(passage)]
-    known = Wording(
-        document,
-        [passage, *(span for each in statements for span in (*each.own_spans, *each.parent_spans))],
-    )
-    has_negation = bool(known.of_kind(WordKind.NEGATION))
-    spans = list[Span]()
-    for index, kind in enumerate(claimed.kinds):
-        if kind is WordKind.LIGHT:
-            continue
-        if has_negation if kind is WordKind.NEGATION else known.find(claimed, index):
-            continue
-        n = claimed.tokens[index]
-        start, end = int(answer.parse.start[n]), int(answer.parse.end[n])
-        is_adjacent = spans and not answer.original[spans[-1][1] : start].strip()
-        spans.append((spans.pop()[0], end) if is_adjacent else (start, end))
-    return tuple(spans)
-
-
 def _kind(text: PreparedText, n: int, is_in_name: bool) -> WordKind:
     parse, lexicon, words = text.parse, text.lexicon, text.lexicon.claims
     both = {parse.text[n], parse.lemma[n]}

@@ -49,8 +49,9 @@ class CheckedClaim:
 
     ``support``: the weighted share of its content words that its passage and the question have, in [0, 1];
     None where nothing was checked. ``mistake``: the kind of mistake, a stable code. ``derivation``: the
-    computation that gives its figure, such as ``25 - 10 = 15``. ``lacking``: spans of the answer with words
-    and numbers that the passage of a similar claim lacks, or that a judge calls wrong.
+    computation that gives its figure, such as ``25 - 10 = 15``. ``lacking``: spans of the answer, of a
+    similar claim or one that is not found, with numbers and names that the documents lack and negations that
+    the passage lacks, or with words that a judge calls wrong.
     """
 
     text: str

@@ -174,7 +174,7 @@ def _size(begins: Offsets, ends: Offsets) -> int:
     return sum(max(0, end - begins[at]) for at, end in ends.items())
 
 
-_MARKERS: Final = "✗ contradicted, ? not found, ≈ similar, ‹not in the passage›, ✓ supported, «at fault»"
+_MARKERS: Final = "✗ contradicted, ? not found, ≈ similar, ‹not in the documents›, ✓ supported, «at fault»"
 _AT_FAULT: Final = "bold red underline"
 _CLOSING: Final = "›»"
 _INDENT: Final = 4

@@ -134,9 +134,9 @@ def tail(
     A line has time, decision, score, message type, answer id, reasons, the text at fault, the opinions of
     language models, and the documents that were looked up or retrieved, with their versions. Below it are
     the checked claims with the passages they were compared with: ✗ contradicted, ? not found, ≈ similar
-    (with the words that the passage lacks), ✓ supported; --json has all claims. Pauses of sending are
-    reported on standard error, at the start and when they change. `truthgate explain` explains one verdict
-    in full. An outage of Kafka is reported, and reading continues after it.
+    (with what the documents lack of their names and numbers), ✓ supported; --json has all claims. Pauses of
+    sending are reported on standard error, at the start and when they change. `truthgate explain` explains
+    one verdict in full. An outage of Kafka is reported, and reading continues after it.
 
     A verdict is shown if it matches every kind of filter, each by any of its values: `--reason low_score
     --reason refusal --language nl` are Dutch answers with either reason. With --until the command ends.

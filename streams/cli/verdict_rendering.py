@@ -194,7 +194,7 @@ def _lacking(claim: VerdictClaim) -> str:
     words = [
         claim.text[span.start - claim.start : span.end - claim.start] for span in claim.lacking[:_MAX_CLAIMS]
     ]
-    label = "called wrong" if claim.decided_by == DecidedBy.JUDGE else "not in the passage"
+    label = "called wrong" if claim.decided_by == DecidedBy.JUDGE else "not in the documents"
     return f"  ({label}: {', '.join(map(_quoted, words))})" if words else ""
 
 

@@ -1,10 +1,16 @@
-"""The passage beside a claim: its tables as tables, what the claim leaves out, and a link to its place."""
+"""The passage beside a claim: its tables as tables, what the claim leaves out, and a link to its place.
+
+Of Markdown, bold, italics, code and headings are shown without their marks; all else is shown as it is.
+"""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 from urllib.parse import quote
+
+from streams.web.excerpt import markdown_style
 
 _WORD: Final = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _SEPARATORS: Final = re.compile(r"[|\s:-]*")
@@ -13,14 +19,17 @@ _MARKS: Final = re.compile(r"[*_`]+|^\s*(?:#{1,6}|[-+]|\d{1,3}[.)])\s+")
 _MAX_FRAGMENT_WORDS: Final = 8
 #: A passage that differs more than this is put in other words: nothing in it stands out.
 _MAX_DIFFERENT: Final = 0.6
+# The flags of a character.
+_STRONG, _LEFT_OUT, _HIDDEN = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class PassageRun:
-    """A stretch of a passage; ``left_out`` if the claim has none of its words."""
+class TextRun:
+    """A stretch of a text; ``left_out`` if it is of a passage and the claim has none of its words."""
 
     text: str
-    left_out: bool
+    strong: bool = False
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +37,7 @@ class PassageBlock:
     """Lines of a passage: the ``rows`` of a table, or ``runs`` of text."""
 
     rows: tuple[tuple[str, ...], ...] = ()
-    runs: tuple[PassageRun, ...] = ()
+    runs: tuple[TextRun, ...] = ()
 
 
 def passage_blocks(passage: str, claim: str) -> tuple[PassageBlock, ...]:
@@ -39,10 +48,13 @@ def passage_blocks(passage: str, claim: str) -> tuple[PassageBlock, ...]:
     blocks = []
     for is_table, lines in groupby(passage.splitlines(), lambda line: "|" in line):
         if is_table:
-            rows = tuple(_cells(line) for line in lines if not _SEPARATORS.fullmatch(line))
+            rows = tuple(
+                tuple(map(_shown, _cells(line))) for line in lines if not _SEPARATORS.fullmatch(line)
+            )
             blocks.append(PassageBlock(rows=rows))
         elif text := "\n".join(lines).strip("\n"):
-            blocks.append(PassageBlock(runs=_runs(text, said if compares else None)))
+            left_out = _left_out(text, said) if compares else []
+            blocks.append(PassageBlock(runs=text_runs(text, left_out)))
     return tuple(blocks)
 
 
@@ -50,27 +62,38 @@ def _cells(line: str) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in line.strip().strip("|").split("|"))
 
 
-def _runs(text: str, said: set[str] | None) -> tuple[PassageRun, ...]:
-    """Divide a text where words begin or end that the claim lacks; neighbours are one run."""
-    if said is None:
-        return (PassageRun(text, left_out=False),)
-    runs: list[PassageRun] = []
-    at = 0
+def _shown(text: str) -> str:
+    return "".join(run.text for run in text_runs(text))
+
+
+def text_runs(text: str, left_out: Iterable[tuple[int, int]] = ()) -> tuple[TextRun, ...]:
+    """Divide a text where its style changes and where spans begin or end, without the marks of Markdown."""
+    style, characters = markdown_style(text, 0, len(text)), [0] * len(text)
+    for flag, spans in ((_STRONG, style.strong), (_LEFT_OUT, left_out), (_HIDDEN, style.hidden)):
+        for start, end in spans:
+            characters[start:end] = [each | flag for each in characters[start:end]]
+    at, runs = 0, list[TextRun]()
+    for flags, run in groupby(characters):
+        start, at = at, at + len(list(run))
+        if not flags & _HIDDEN:
+            runs.append(TextRun(text[start:at], bool(flags & _STRONG), bool(flags & _LEFT_OUT)))
+    return tuple(runs)
+
+
+def _left_out(text: str, said: set[str]) -> list[tuple[int, int]]:
+    """Return the spans of the words that a claim lacks; neighbours are one span."""
+    spans: list[tuple[int, int]] = []
     for word in _WORD.finditer(text):
-        if word[0].casefold() in said:
-            continue
-        gap = text[at : word.start()]
-        if runs and not gap.strip():
-            runs[-1] = PassageRun(runs[-1].text + gap + word[0], left_out=True)
-        else:
-            runs += [*([PassageRun(gap, left_out=False)] if gap else []), PassageRun(word[0], left_out=True)]
-        at = word.end()
-    return (*runs, PassageRun(text[at:], left_out=False)) if text[at:] else tuple(runs)
+        if word[0].casefold() not in said:
+            is_next = spans and not text[spans[-1][1] : word.start()].strip("*_` \t\n")
+            spans.append((spans.pop()[0] if is_next else word.start(), word.end()))
+    return spans
 
 
 def place_url(url: str, passage: str) -> str:
     """Return an address at which a browser scrolls to the passage (a text fragment), if it finds it there."""
-    line = next(filter(None, map(_plain, passage.splitlines())), "")
+    lines = sorted(passage.splitlines(), key=lambda line: line.startswith("#"))  # headings are in menus too
+    line = next(filter(None, map(_plain, lines)), "")
     words = line.split()
     if not words:
         return url

@@ -1,11 +1,13 @@
 """Excerpts of an answer with its marked words, and verdicts without texts or with truncated ones."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice, pairwise
+from operator import itemgetter
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -105,12 +107,14 @@ def _reader() -> MarkdownIt:
     return MarkdownIt("zero").enable(["heading", "emphasis", "backticks"])
 
 
-def _within(offset: int, spans: Iterable[Span]) -> bool:
-    return any(start <= offset < end for start, end in spans)
+def _within(offset: int, spans: Sequence[Span]) -> bool:
+    """Return whether one of the spans, which are in order and do not overlap, has an offset."""
+    before = bisect_right(spans, offset, key=itemgetter(0))
+    return before > 0 and offset < spans[before - 1][1]
 
 
 _MAX_CLAIMS: Final = 50
-#: Marks words of a claim as evidence does: its passage lacks them, or a judge calls them wrong.
+#: Marks words of a claim as evidence does: the documents lack them, or a judge calls them wrong.
 LACKING: Final = "lacking"
 _MAX_SPANS: Final = 200
 _MAX_CODES: Final = 20

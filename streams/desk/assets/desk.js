@@ -63,12 +63,16 @@ function beginMarking() {
   chosen.collapse(byId("words"), 0);
   chosen.modify("extend", "forward", "word");
 }
-// The next or previous words that the desk marked, as a whole: mostly they are what is wrong.
+// The next or previous words that the desk marked, or a whole claim: mostly they are what is wrong.
 function chooseMark(step) {
-  const marks = byId("words").querySelectorAll("mark.fault, mark.lacking, mark.contradicted, mark.not_found");
+  const parts = [...byId("words").querySelectorAll("mark")];
+  const sameClaim = (one) => parts.filter((each) => each === one || (one.dataset.claim && each.dataset.claim === one.dataset.claim));
+  const marks = parts.filter((each) => each.matches(".fault, .lacking") || (each.matches(".contradicted, .not_found") && sameClaim(each)[0] === each));
   if (!marks.length) return;
   lastMark = (Math.max(lastMark, step < 0 ? 0 : -1) + step + marks.length) % marks.length;
-  chosen.selectAllChildren(marks[lastMark]);
+  const mark = marks[lastMark];
+  const all = mark.matches(".fault, .lacking") ? [mark] : sameClaim(mark);
+  chosen.setBaseAndExtent(all[0], 0, all.at(-1), all.at(-1).childNodes.length);
 }
 // While words are marked, arrows choose them and a key says what is wrong with them.
 function markByKey(event) {

@@ -493,7 +493,7 @@ function claimTold(claim, id) {
 function piece({ text, kinds, at_fault, strong }) {
   const shown = strong ? el("strong", {}, text) : text;
   if (!kinds.length) return shown;
-  const lacking = kinds.includes("lacking"), kind = kinds.map((each) => (each === "lacking" ? "not in the passage" : words(each))).join(", ");
+  const lacking = kinds.includes("lacking"), kind = kinds.map((each) => (each === "lacking" ? "not in the documents" : words(each))).join(", ");
   return el("mark", { class: at_fault ? "fault" : lacking ? "lacking" : "seen", title: kind }, shown,
     at_fault || lacking ? el("span", { class: "hidden" }, ` (${kind}) `) : null);
 }

@@ -71,7 +71,7 @@ def test_the_words_of_a_similar_claim_that_its_passage_lacks_are_told_behind_it_
     verdict = replace(VERDICT, claims=(SIMILAR,))
     (line,) = claim_lines(verdict, 1)
     assert line.plain == (
-        "    ≈ similar  “It costs 50 euros.”  (not in the passage: “50”)  d-1@01234567: “It costs 5 euros.”"
+        "    ≈ similar  “It costs 50 euros.”  (not in the documents: “50”)  d-1@01234567: “It costs 5 euros.”"
     )
     assert "≈It costs ‹50› euros." in marked_answer(verdict).plain
 

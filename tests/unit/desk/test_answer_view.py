@@ -34,21 +34,59 @@ def test_wrong_claims_are_marked_and_come_with_their_passage() -> None:
     assert [each.number for each in view.supported] == [1]
 
 
-def with_lacking(status: str) -> list[tuple[str, str, int | None]]:
-    """Give what is marked in a claim of this status whose passage lacks a word of it."""
+def with_lacking(status: str) -> list[tuple[str, str, bool]]:
+    """Give what is marked in a claim of this status, a word of which the documents lack."""
     claim = VerdictClaim("It is blue today", 0, 16, status, "words", None, 0.5, None)
     claim = replace(claim, lacking=(VerdictSpan(6, 10),))
     view = view_answer(any_verdict(answer="It is blue today.", claims=(claim,)))
-    return [(part.text, part.mark, part.claim) for part in view.parts if part.mark]
+    assert {part.claim for part in view.parts if part.mark} == {1}
+    return [(part.text, part.mark, part.ends) for part in view.parts if part.mark]
 
 
-def test_a_word_that_the_passage_lacks_is_no_fault_unless_the_claim_is_contradicted() -> None:
-    def parts(status: str, word: str) -> list[tuple[str, str, int | None]]:
-        return [("It is ", status, None), ("blue", word, None), (" today", status, 1)]
+def test_a_word_that_the_documents_lack_is_no_fault_unless_the_claim_is_contradicted() -> None:
+    def parts(status: str, word: str) -> list[tuple[str, str, bool]]:
+        return [("It is ", status, False), ("blue", word, False), (" today", status, True)]
 
     assert with_lacking("similar") == parts("similar", "lacking")
     assert with_lacking("contradicted") == parts("contradicted", "fault")
-    assert with_lacking("not_found") == parts("not_found", "not_found")
+    assert with_lacking("not_found") == parts("not_found", "lacking")
+
+
+def test_what_no_check_has_read_is_told_apart_from_what_is_supported() -> None:
+    answer = "Hello Kim! Click Save. - Good luck."
+    view = view_answer(with_claims(any_verdict(answer=answer), ("supported", "Click Save.")))
+    assert [(part.text, part.mark) for part in view.parts] == [
+        ("Hello Kim! ", "unchecked"),
+        ("Click Save.", "supported"),
+        (" - Good luck.", "unchecked"),
+    ]
+    view = view_answer(with_claims(any_verdict(answer="Save it. - "), ("supported", "Save it.")))
+    assert [part.mark for part in view.parts] == ["supported", ""], "signs claim nothing"
+    # Claims that are too many to be shown were checked all the same.
+    many = "It is so. " * 61
+    claims = tuple(VerdictClaim("It is so.", n, n + 9, "supported", "words") for n in range(0, 610, 10))
+    assert {part.mark for part in view_answer(any_verdict(answer=many, claims=claims)).parts} == {
+        "supported",
+        "",
+    }
+
+
+def test_marks_of_markdown_are_not_shown_and_no_claim_is_divided_by_them() -> None:
+    answer = "Click **Save** or `x < 1`. **It is *blue*."
+    view = view_answer(with_claims(any_verdict(answer=answer), ("similar", "Click **Save** or `x < 1`")))
+    assert [(part.text, part.mark) for part in view.parts] == [
+        ("Click Save or x < 1", "similar"),
+        (". **It is blue.", "unchecked"),
+    ]
+    assert [(run.text, run.strong) for run in view.parts[0].runs] == [
+        ("Click ", False),
+        ("Save", True),
+        (" or ", False),
+        ("x < 1", True),
+    ]
+    assert [run.text for run in view.similar[0].runs] == ["Click ", "Save", " or ", "x < 1"]
+    long = "**Save** " * 2_000
+    assert view_answer(any_verdict(answer=long)).parts[0].text == long, "shown as it is"
 
 
 def test_each_document_that_the_chatbot_had_is_named_once_and_what_is_missing_too() -> None:
@@ -72,6 +110,18 @@ def test_a_huge_answer_with_thousands_of_spans_is_shown_whole_and_soon() -> None
     began = time.monotonic()
     assert "".join(part.text for part in view_answer(verdict).parts) == answer
     assert time.monotonic() - began < 20, "a span costs the same, however many there are"
+
+
+@pytest.mark.parametrize("text", ["**a** ", "*", "_a", "`a` ", "**", "# a\n", "*a**"])
+def test_an_answer_full_of_marks_of_markdown_is_shown_soon(text: str) -> None:
+    answer = text * (10_000 // len(text))
+    claims = tuple(
+        VerdictClaim(answer[n : n + 100], n, n + 100, "similar", "words") for n in range(0, 9_000, 100)
+    )
+    began = time.process_time()
+    view = view_answer(any_verdict(answer=answer, claims=claims))
+    assert time.process_time() - began < 2
+    assert set(answer) - set("".join(part.text for part in view.parts)) <= set("*_`# ")
 
 
 def test_characters_that_deceive_are_shown_as_their_code() -> None:

@@ -31,13 +31,30 @@ def test_a_table_is_one_and_what_is_around_it_is_text() -> None:
     assert passage_blocks("Coat | 19.95 | 5 days", "x")[0].rows == (("Coat", "19.95", "5 days"),)
 
 
+def test_marks_of_markdown_are_not_shown_and_names_are_bold() -> None:
+    (block,) = passage_blocks("Click **Save** at *once*.", "Click Save")
+    assert [(run.text, run.strong, run.left_out) for run in block.runs] == [
+        ("Click ", False, False),
+        ("Save", True, False),
+        (" ", False, False),
+        ("at ", False, True),
+        ("once", True, True),
+        (".", False, False),
+    ]
+    (table,) = passage_blocks("| **Name** | `a_b` |", "x")
+    assert table.rows == (("Name", "a_b"),)
+    (hostile,) = passage_blocks("**<b>\u202e** [x](javascript:y) **open", "x")
+    assert "".join(run.text for run in hostile.runs) == "<b>\u202e [x](javascript:y) **open"
+
+
 @pytest.mark.parametrize(
     ("passage", "text"),
     [
         ("Click **Save & close**", "Click%20Save%20%26%20close"),
         ("1. Open the well-known app", "Open%20the%20well%2Dknown%20app"),
         ("| | |\n|---|---|\n| E05 | The door |", "E05"),
-        ("\n# Prices\nAll.", "Prices"),
+        ("\n# Prices\nAll.", "All."),
+        ("\n# Prices\n", "Prices"),
         (RULE, "You%20get%20the%20price,fault%20was%20the%20machine%27s."),
     ],
 )

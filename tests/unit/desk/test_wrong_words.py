@@ -20,6 +20,18 @@ def test_words_are_found_across_white_space_and_once_more_where_they_follow() ->
     ]
 
 
+def test_words_are_found_without_the_marks_of_markdown_that_the_page_does_not_show() -> None:
+    answer = "Click **Save draft** in `a_b`, **not** Send."
+    lines = "entity: Click Save draft in\nentity: **Save draft**\nentity: a_b\nnumber: not Send\norder: **"
+    assert [each[1] for each in found(answer, lines)] == [
+        "Click **Save draft** in",
+        "Save draft",
+        "a_b",
+        "not** Send",
+    ]
+    assert find_wrong_words(answer, lines)[1] == "order: **"
+
+
 def test_what_names_no_words_of_the_answer_is_given_back() -> None:
     for line in ("number: 31", "unheard of: 30", "30", "number:", "number: 30\nnumber: 30"):
         spans, rest = find_wrong_words("30 days", line)

@@ -42,7 +42,7 @@ def test_the_explanation_of_another_error_code_contradicts_the_documents():
 def test_a_supported_claim_has_version_and_span_of_its_passage():
     (claim,) = check("The link works for 24 hours.").claims
     source = claim.source
-    assert (source.document_id, source.version, source.text) == ("link", "v7", "The link works for 24 hours")
+    assert (source.document_id, source.version, source.text) == ("link", "v7", "The link works for 24 hours.")
     assert LINK.text[source.start : source.end] == source.text
 
 
