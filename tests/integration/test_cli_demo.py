@@ -16,7 +16,7 @@ import pytest
 from tests.support.commands import clean_environment, command
 from tests.support.desk import Reviewer
 
-DEADLINE_SECONDS = 150.0
+DEADLINE_SECONDS = 400.0
 
 
 def start(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -143,6 +143,7 @@ def test_the_first_traffic_alerts_only_once_the_window_has_seen_more_of_it(every
     )
 
 
+@pytest.mark.timeout(1_200)  # promtool plays a week
 def test_a_slow_leak_is_for_the_same_day_and_calls_nobody_at_once(every_rule: Path) -> None:
     """Four of a hundred are late, where one may be, for a day and a half."""
     series = _verdicts("0+100x2200", "0+96x2200")

@@ -320,7 +320,7 @@ async def test_many_answers_wait_for_a_silent_registry_no_longer_than_one(regist
 
 async def test_what_is_known_is_read_while_the_registry_is_silent(registry):
     small, url = registry
-    codec = Codec(url, registry_timeout=TIMEOUT)
+    codec = Codec(url)
     await codec.prepare()
     small.fault = never
     assert await decode(codec, codec.encode(ANSWER)) == ANSWER

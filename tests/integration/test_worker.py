@@ -102,7 +102,7 @@ def _refusal(settings: Settings, **variables: str) -> tuple[int, str]:
         env=environment(settings) | variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     lines = (done.stdout + done.stderr).decode().splitlines()

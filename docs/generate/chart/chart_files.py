@@ -25,7 +25,7 @@ _ASKED: Final[Mapping[str, tuple[str, ...]]] = {
     "objectives": ("in_time", "judged", "verdict_within_seconds"),
     "rates": ("enabled", "retention_seconds", "windows"),
     "retrieval": ("embedder", "embedding_processes"),
-    "topics": ("partitions", "replication_factor", "retention_days"),
+    "topics": ("partitions", "replication_factor", "retention_days", "verdict_retention_days"),
     "web": ("port",),
 }
 
