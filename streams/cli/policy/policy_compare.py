@@ -21,7 +21,6 @@ from streams.cli.common_options import AsJson, ConfigFile, parse_time
 from streams.cli.policy.policy_fit import Since, read_ratings
 from streams.cli.policy.policy_rendering import print_differences
 from streams.cli.policy.policy_topic import check_change
-from streams.rates.verdict_counts import to_epoch_ms
 from streams.reviews.policy_candidates import candidates
 from streams.reviews.policy_records import Change
 from streams.reviews.policy_state import PolicyState
@@ -86,8 +85,8 @@ def _beside_recorded(
 ) -> dict[tuple[str, str], tuple[PolicyDifference, ...]]:
     found = {}
     for each in candidates(state):
-        change = each.proposal.change if each.proposal else None
-        later = [rating for rating in ratings if change and rating.facts.scored_at >= to_epoch_ms(change.at)]
+        proposal = each.proposal
+        later = [one for one in ratings if proposal and one.facts.scored_at >= proposal.written_at]
         if later:
             names = (_RECORDED, each.version)
             found[names] = _differences(later, state, shadows, *names)
