@@ -29,7 +29,7 @@ from scoring.values.scored_answer import PolicyDecision, ScoredAnswer
 # With such a gap something that looks undefined may be defined, so a person decides, whatever the score. The
 # first of several leads the reasons: why nothing was found is more informative than that the context is
 # missing.
-_UNDECIDABLE = (
+UNDECIDABLE = (
     Reason.CONTEXT_INSUFFICIENT,
     Reason.RETRIEVAL_UNAVAILABLE,
     Reason.CONTEXT_MISSING,
@@ -153,7 +153,7 @@ class Policy:
 
         An answer that several checks block is in doubt only if each of them alone would leave it in doubt.
         """
-        if any(gap in scored_answer.degraded for gap in (*_UNDECIDABLE, *_UNSCORED)):
+        if any(gap in scored_answer.degraded for gap in (*UNDECIDABLE, *_UNSCORED)):
             return None
         decision, reason = self._decide_by_checks(scored_answer)
         thresholds = self.thresholds(scored_answer.message_type, scored_answer.language)
@@ -222,8 +222,8 @@ class Policy:
         gaps, rule = scored_answer.degraded, scored_answer.reason
         if isinstance(rule, Rule) and not rule.uses_documents:
             # Thanks are thanks, whatever documents are missing.
-            gaps = tuple(gap for gap in gaps if gap not in _UNDECIDABLE)
-        for gap in _UNDECIDABLE:
+            gaps = tuple(gap for gap in gaps if gap not in UNDECIDABLE)
+        for gap in UNDECIDABLE:
             if gap in gaps:
                 return Decision.REVIEW, gap
         decision, reason = self._decide_by_score(scored_answer)
@@ -256,7 +256,7 @@ def _is_for_the_risk(
     check_decision, reason = checked
     is_sent = isinstance(reason, Rule) or reason is Reason.REFUSAL
     is_sent_by_checks = check_decision is Decision.AUTO_SEND and is_sent
-    is_undecidable = any(gap in scored_answer.degraded for gap in _UNDECIDABLE)
+    is_undecidable = any(gap in scored_answer.degraded for gap in UNDECIDABLE)
     return not (decision is Decision.BLOCKED or is_sent_by_checks or is_undecidable)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from schemas import Review, Verdict
 from scoring.guarantees.joined_ratings import AuditDraw, Joined, PersonsReview, VerdictFacts, join
+from scoring.policy import UNDECIDABLE
 from scoring.policy.risk import no_check_objects, rating_group, rating_versions, risk_inputs
 from scoring.values.exchange import Decision
 from scoring.values.rules import Reason
@@ -55,7 +56,7 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
 
 def _is_decided_before(verdict: Verdict) -> bool:
     """Return whether a fitted policy leaves the decision as it is; see ``Policy.decide``."""
-    if not _KNOWN.isdisjoint(verdict.reasons):
+    if not (_KNOWN.isdisjoint(verdict.reasons) and set(UNDECIDABLE).isdisjoint(verdict.degraded)):
         return True
     return verdict.decision != Decision.REVIEW and _LEFT_TO_THE_RISK.isdisjoint(verdict.reasons[:1])
 

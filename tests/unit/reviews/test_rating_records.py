@@ -129,9 +129,12 @@ def test_no_certificate_is_about_what_is_decided_before_any_risk(decision, reaso
 @pytest.mark.parametrize("opinions", [(), (OPINION,), (replace(OPINION, label=Label.TRUE, confidence=1.0),)])
 @pytest.mark.parametrize("score", [None, 1.0, 3.0, 4.9])
 @pytest.mark.parametrize("features", [SCORED.features, ()])
-def test_what_is_decided_before_is_decided_alike_by_whatever_fitted_policy(known, opinions, score, features):
+@pytest.mark.parametrize("degraded", [(), (Reason.CONTEXT_MISSING,)])
+def test_what_is_decided_before_is_decided_alike_by_whatever_fitted_policy(
+    known, opinions, score, features, degraded
+):
     policy = Policy(auto_send_at=4.0, block_below=1.5, known_answers=True)
-    scored = replace(SCORED, score=score, features=features)
+    scored = replace(SCORED, score=score, features=features, degraded=degraded)
 
     def decided(active):
         return policy.decide(scored, opinions, known=known, active=active, model="m-9", characters=7)
