@@ -506,12 +506,16 @@ class PolicyTested:
 
 @dataclass(frozen=True, slots=True)
 class PolicyAlphaCost:
-    """What a promise of another ``alpha`` would have sent; ``sent`` is 0 where nothing can be promised."""
+    """What a promise of another ``alpha`` would have sent; ``sent`` is 0 where nothing can be promised.
+
+    ``group`` is a message type and language, or ``all``.
+    """
 
     alpha: Share
     answers: Count
     sent: Count
     true_sent: Share | None = None
+    group: ShortText = "all"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from scoring.guarantees.joined_ratings import JoinedRating
 from scoring.guarantees.policy_comparison import (
     DecidedShares,
     certified_decision,
-    decided_shares,
     grouped_shares,
 )
 from scoring.policy.certificates import Promise
@@ -30,10 +29,10 @@ ALPHAS: Final = (0.02, 0.05, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class AlphaCost:
-    """What a promise of another ``alpha`` would send; None where nothing could be promised."""
+    """What a promise of another ``alpha`` would send, of all and by group; nothing if it promises nothing."""
 
     alpha: float
-    shares: DecidedShares | None
+    shares: tuple[DecidedShares, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def fit_report(
         promise = Promise(alpha, send.delta, send.missed)
         is_fitted = promise == send and block is None
         other = (proposal if is_fitted else propose(ratings, promise, attempt=attempt)).thresholds
-        shares = decided_shares("all", ratings, certified_decision(other)) if other.certificates else None
+        shares = grouped_shares(ratings, certified_decision(other)) if other.certificates else ()
         costs.append(AlphaCost(alpha, shares))
     order = judges.order if judges else None
     return FitReport(

@@ -79,7 +79,11 @@ def some_figures(groups: tuple[str, ...] = ("instruction nl", "instruction en"))
     bins = (PolicyCalibrationBin(0.1, 40, 4), PolicyCalibrationBin(0.8, 10, 9))
     return PolicyFigures(
         (PolicyTested("auto_send", groups, 0.05, points),),
-        (PolicyAlphaCost(0.02, 2_000, 0), PolicyAlphaCost(0.05, 2_000, 1_200, 0.71)),
+        (
+            PolicyAlphaCost(0.02, 2_000, 0),
+            PolicyAlphaCost(0.05, 2_000, 1_200, 0.71),
+            PolicyAlphaCost(0.05, 800, 40, 0.055, "instruction en"),
+        ),
         PolicyCalibration(50, 0.125, 0.25, 0.375, bins),
     )
 

@@ -279,7 +279,9 @@ figures = st.builds(
         st.builds(PolicyTested, decision=texts, groups=_some(ids), level=shares, points=_some(points))
     ),
     costs=_some(
-        st.builds(PolicyAlphaCost, alpha=shares, answers=counts, sent=counts, true_sent=_maybe(shares))
+        st.builds(
+            PolicyAlphaCost, alpha=shares, answers=counts, sent=counts, true_sent=_maybe(shares), group=ids
+        )
     ),
 )
 policy_changes = st.builds(

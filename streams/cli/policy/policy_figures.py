@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from schemas import (
@@ -31,15 +31,16 @@ def to_figures(report: FitReport, levels: Mapping[Decision, float]) -> PolicyFig
         )
         for decision, groups, tests in report.proposal.tested
     ]
-    costs = [_cost(each, report.answers) for each in report.costs]
+    costs = [found for each in report.costs for found in _costs(each, report.answers)]
     return PolicyFigures(tuple(tested), tuple(costs), _calibration(report.proposal.risk))
 
 
-def _cost(cost: AlphaCost, answers: int) -> PolicyAlphaCost:
-    shares = cost.shares
-    sent = shares.sent if shares else 0
-    true_sent = shares.true_sent.value if shares and shares.true_sent else None
-    return PolicyAlphaCost(cost.alpha, answers, sent, true_sent)
+def _costs(cost: AlphaCost, answers: int) -> Iterator[PolicyAlphaCost]:
+    if not cost.shares:
+        yield PolicyAlphaCost(cost.alpha, answers, 0)
+    for each in cost.shares:
+        true_sent = each.true_sent.value if each.true_sent else None
+        yield PolicyAlphaCost(cost.alpha, each.answers, each.sent, true_sent, each.name)
 
 
 def _calibration(risk: FittedRisk | RatingsMissing) -> PolicyCalibration | None:

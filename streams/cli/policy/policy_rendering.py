@@ -30,7 +30,7 @@ def print_fit(report: FitReport) -> None:
     for refused in report.proposal.refused:
         write_line(_refusal(refused))
     costs = [
-        (f"{each.alpha:.0%}", *(_decided(each.shares) if each.shares else ("nothing", *[_NOTHING] * 3)))
+        (f"{each.alpha:.0%}", *(_decided(each.shares[0]) if each.shares else ("nothing", *[_NOTHING] * 3)))
         for each in report.costs
     ]
     headings = ("sends", "of the true", "of the untrue", "mistakes among it")

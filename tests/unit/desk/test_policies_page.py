@@ -154,6 +154,7 @@ async def test_the_page_says_what_decides_since_when_by_whom_and_why_and_what_it
     assert "more than 10% of the documents changed, or anything but <code>judge=none</code>" in page
     assert "Brier score 0.125, 0.250 by the score alone, 0.375 by none" in page
     assert re.search(r"5%</th><td>60% of 2000</td><td>71%</td>", page)
+    assert re.search(r"5%, instruction en</th><td>5% of 800</td><td>6%</td>", page)
     assert page.count("<svg") == 2
     assert f"{NL}, {EN}: 0 mistakes in 0 audited answers, 5% of the evidence that withdraws it" in page
     assert '<meter value="0.05"' in page

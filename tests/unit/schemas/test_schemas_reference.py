@@ -36,7 +36,7 @@ JAVA_FINGERPRINTS: dict[type[Record], dict[str, str]] = {
     RateWindow: {"0.1.0": "74fe52eb6f238e5f"},
     Verdict: {"0.1.0": "52586534a29c1c94"},
     KnownAnswer: {"0.1.0": "b41e40d16e72fda0"},
-    PolicyChange: {"0.1.0": "be28ee0c13ac00f3"},
+    PolicyChange: {"0.1.0": "0ad19cb55f9904f2"},
 }
 
 # avro types neither its classes' constructors nor its methods.

@@ -50,8 +50,8 @@ def test_a_report_says_what_each_alpha_costs_and_what_is_sent_of_each_group():
     report = fit_report(ratings, SEND, None, 1)
     assert (report.answers, report.rated, report.drawn, report.chosen) == (600, 600, 600, 0)
     assert tuple(each.alpha for each in report.costs) == ALPHAS
-    sent = [each.shares.sent if each.shares else 0 for each in report.costs]
-    assert all(each > 200 for each in sent)
+    assert all([share.name for share in each.shares] == ["all", "binary nl"] for each in report.costs)
+    assert all(share.sent > 200 for each in report.costs for share in each.shares)
     decide = certified_decision(report.proposal.thresholds)
     assert report.groups[0] == decided_shares("all", ratings, decide)
     assert report.groups[0].sent == sum(decide(each.facts) is Decision.AUTO_SEND for each in ratings) > 0
