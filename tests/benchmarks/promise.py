@@ -1,7 +1,7 @@
 """Whether promises hold: on streams of known truth, on recorded answers, and while mistakes are watched.
 
-Run as ``python -m tests.benchmarks.promise worlds``, or with another part: ``recorded``, ``calibration``,
-``watch``, ``cost``. See the README.
+Run as ``python -m tests.benchmarks.promise worlds``, or with another part: ``weekly``, ``recorded``,
+``calibration``, ``watch``, ``cost``. See the README.
 """
 
 import argparse
@@ -154,6 +154,33 @@ def worlds(options: argparse.Namespace) -> None:
         _line(f"{name} (α {alpha:.0%})", str(number), *cells, f"{perf_counter() - began:.0f}")
 
 
+#: A job fits each week to so many new ratings, for half a year, as far back as verdicts are looked at.
+_WEEKS, _RATINGS_A_WEEK, _WEEKS_KEPT = 26, 100, 13
+
+
+def weekly(options: argparse.Namespace) -> None:
+    """Print how often a job that fits each week, until something is promised, breaks its promise.
+
+    Once where every fit counts as an attempt, and once where those that promise nothing do not. Nothing tells
+    true answers from untrue ones, of which there are a few too many: whatever is promised is broken.
+    """
+    world, _, alpha = WORLDS["nothing tells, 5.1% untrue"]
+    _line("attempts that promise nothing", "broken within half a year")
+    for counts, name in ((True, "count"), (False, "do not count")):
+        broken = 0
+        for resample in range(options.resamples):
+            ratings = world.ratings(np.random.default_rng((5, resample)), _WEEKS * _RATINGS_A_WEEK)
+            for week in range(1, _WEEKS + 1):
+                recent = ratings[max(0, week - _WEEKS_KEPT) * _RATINGS_A_WEEK : week * _RATINGS_A_WEEK]
+                found = propose(recent, Promise(alpha, DELTA), attempt=week if counts else 1)
+                if found.thresholds.certificates:
+                    broken += 1
+                    break
+        share = broken / options.resamples
+        error = np.sqrt(share * (1 - share) / options.resamples)
+        _line(name, f"{share:.1%} ± {error:.1%}")
+
+
 def _cell(outcomes: Sequence[Outcome], alpha: float) -> str:
     broken = np.mean([each.untrue > alpha for each in outcomes])
     error = np.sqrt(broken * (1 - broken) / len(outcomes))
@@ -274,6 +301,7 @@ def main() -> None:
     """Read the arguments and run."""
     parts = {
         "worlds": worlds,
+        "weekly": weekly,
         "recorded": recorded_answers,
         "calibration": calibration,
         "watch": watch,

@@ -29,6 +29,7 @@ def print_fit(report: FitReport) -> None:
     _print_risk(report.proposal.risk)
     for refused in report.proposal.refused:
         write_line(_refusal(refused))
+    write_line("What would have been decided about these answers, with those that the risk was fitted to:")
     costs = [
         (f"{each.alpha:.0%}", *(_decided(each.shares[0]) if each.shares else ("nothing", *[_NOTHING] * 3)))
         for each in report.costs
