@@ -111,6 +111,8 @@ document.addEventListener("keydown", (event) => {
     byId("edit").click();
   } else if (key === "Escape") {
     target.blur();
+  } else if (target.name === "reason" && key === "Enter" && !target.value.trim()) {
+    event.preventDefault(); // a lead needs no reason, and still has to press the button: what is typed next are keys
   }
   // A key that is held down must not decide about the answer after this one.
   const typed = target.matches("textarea, select, input:not([type=radio], [type=checkbox])");
