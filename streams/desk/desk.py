@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from schemas import Codec, Review, Verdict
-from schemas.records import person_key
+from schemas.records import SENDING_OUTCOMES, person_key
 from streams.desk.decisions import (
     EXPIRED,
     FAILED,
@@ -186,6 +186,9 @@ class Desk:
             return DecisionRefusal.CHANGED
         if choice.outcome == SEND and is_edited(choice, verdict):
             return DecisionRefusal.EDITED  # else a correction would be lost, and the mistake sent
+        sends_as_is = choice.outcome in SENDING_OUTCOMES and not is_edited(choice, verdict)
+        if sends_as_is and choice.calls_it_untrue:
+            return DecisionRefusal.RATED_UNTRUE
         weight = self._state.sample.weight if self.is_audited(verdict) else 1.0
         # Before anybody has to wait: to find many wrong words in a long answer takes a second.
         review = make_review(verdict, session, choice, self._clock(), weight)

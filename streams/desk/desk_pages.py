@@ -70,6 +70,7 @@ NOTICES: Final[Mapping[str, str]] = {
     DecisionRefusal.NO_REASON: "Whoever gets this answer needs a reason.",
     DecisionRefusal.EMPTY: "There is no text to send, or no rating.",
     DecisionRefusal.EDITED: "The text was edited. Send the edited text, or restore the answer first.",
+    DecisionRefusal.RATED_UNTRUE: "You say that this answer is untrue: edit or reject it, or rate it anew.",
     DecisionRefusal.TOO_LARGE: (
         "Text and comment together are larger than Kafka accepts (encoding.max_value_bytes). Shorten them."
     ),

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from schemas import Review, Verdict
 from schemas.records import SENDING_OUTCOMES
+from scoring.values.exchange import MAX_UNTRUE_RATING
+from scoring.values.opinion import Label
 from streams.desk.decisions import EXPIRED, NONE, SEND, SEND_EDITED
 from streams.desk.sessions import ReviewerSession
 from streams.desk.wrong_words import find_wrong_words
@@ -34,6 +36,11 @@ class Choice:
     #: The digest of the answer that was on the screen; empty: it is not compared.
     seen: str = ""
 
+    @property
+    def calls_it_untrue(self) -> bool:
+        """Whether rating or label say that the answer is untrue."""
+        return self.label == Label.FALSE or (self.rating is not None and self.rating <= MAX_UNTRUE_RATING)
+
 
 class DecisionRefusal(StrEnum):
     """Why a decision is not taken; a code of the pages."""
@@ -45,6 +52,7 @@ class DecisionRefusal(StrEnum):
     NO_REASON = "no_reason"
     EMPTY = "empty"
     EDITED = "edited"
+    RATED_UNTRUE = "rated_untrue"
     TOO_LARGE = "too_large"
     NOT_READY = "not_ready"
 

@@ -273,9 +273,13 @@ def test_an_edited_text_is_sent_unless_it_is_the_answer_or_nothing(desks: Desks)
     assert (second.outcome, second.text, second.reviewer) == ("send_edited", "Other.", "Kim")
 
 
-def test_an_answer_is_not_sent_as_it_is_when_its_text_was_edited(desks: Desks) -> None:
+def test_an_answer_is_not_sent_as_it_is_when_its_text_was_edited_or_it_is_called_untrue(desks: Desks) -> None:
     desks.hold(1)
     assert desks.desk.decide("v-1", KIM, Choice("send", text="Corrected.")) is DecisionRefusal.EDITED
+    for untrue in ({"rating": 2}, {"label": "FALSE"}, {"rating": 5, "label": "FALSE"}):
+        for outcome in ("send", "send_edited"):
+            as_it_is = Choice(outcome, text="Answer 1.", **untrue)
+            assert desks.desk.decide("v-1", KIM, as_it_is) is DecisionRefusal.RATED_UNTRUE
     assert desks.desk.take_due(at_once=True) == []
     assert desks.desk.decide("v-1", KIM, Choice("send", text="Answer 1.")) is None
     (review,) = desks.desk.take_due(at_once=True)
