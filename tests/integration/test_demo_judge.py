@@ -8,7 +8,7 @@ import pytest
 from tests.support.commands import clean_environment, truthgate
 from tests.support.small_model import MODEL
 
-DEADLINE_SECONDS = 600.0
+DEADLINE_SECONDS = 1_800.0
 
 
 @pytest.mark.timeout(DEADLINE_SECONDS)
@@ -30,7 +30,7 @@ def test_the_demo_asks_a_real_model_about_answers_in_doubt_and_ends_by_itself(tm
     assert len(lines) == 86
     assert "86 answers scored: " in demo.stderr
     asked = [line for line in lines if f"[single by {MODEL}: " in line]
-    assert 1 <= len(asked) <= 4
+    assert 1 <= len(asked) <= 2
     assert any("judge budget spent" in line for line in lines)
     assert list(tmp_path.iterdir()) == []
 

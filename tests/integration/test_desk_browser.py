@@ -200,6 +200,7 @@ async def test_a_blocked_answer_that_was_written_about_is_audited_by_keyboard_la
             page = watched.page
             await page.keyboard.type("Kim")
             await page.keyboard.press("Enter")
+            await expect(page.locator(".who")).to_have_text("Kim")  # else the next page ends the login
             await page.goto(f"{desk.address}?answer=v-1&list=blocked")
             await page.locator("[name=comment]").fill("I wonder.")
             await page.goto(desk.address)

@@ -123,7 +123,8 @@ async def test_no_text_of_an_answer_a_document_or_a_reviewer_is_run_or_hides_wha
             await expect(page.locator(".answer")).to_contain_text("{{7*7}}")
             await page.keyboard.press("p")
             await page.keyboard.type(SCRIPT[:200])
-            await page.keyboard.press("Enter")
+            async with page.expect_navigation():
+                await page.keyboard.press("Enter")
             await page.goto(f"{served.address}/?answer=v-1")
             await expect(page.locator(".passed")).to_contain_text("<script>alert(1)</script>")
         assert watched.complaints == []

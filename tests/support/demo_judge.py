@@ -16,11 +16,11 @@ _SMALL = (
     f"the judge is {MODEL}, a real language model behind the real protocol that is far too small to judge "
     "well: see how it is asked and within which budget, never what it says\n"
 )
-#: Each takes some seconds on two idle cores, and half a minute on two with much other work; the budget has
-#: no room for the rest.
-_OPINIONS = 4
-_LIMIT_SECONDS = 200
-_ANSWER_SECONDS = 400
+#: Each takes some seconds on two idle cores, and minutes on two with much other work; the budget has no room
+#: for the rest.
+_OPINIONS = 2
+_LIMIT_SECONDS = 500
+_ANSWER_SECONDS = 1_000
 
 
 def main() -> int:
