@@ -128,6 +128,7 @@ async def test_a_shadow_that_is_killed_holds_up_nothing_and_goes_on_where_it_was
 
 async def test_the_command_names_a_shadow_and_how_it_differs_from_what_was_decided(quick, topics, tmp_path):
     answers = sendable_answers(6, "compared")
+    await write_changes(quick, a_change("fitted-1", "proposed"))  # answers from then on are compared
     with Worker(quick, tmp_path, "active") as active, Worker(in_shadow(quick), tmp_path, "shadow") as shadow:
         active.wait_ready()
         shadow.wait_ready()
@@ -146,7 +147,6 @@ async def test_the_command_names_a_shadow_and_how_it_differs_from_what_was_decid
         for n, each in enumerate(sorted(ledger.verdicts, key=lambda each: each.answer_id))
     ]
     await publish(quick, rated)
-    await write_changes(quick, a_change("fitted-1", "proposed"))
 
     async def compare(*arguments: str, code: int = 0) -> tuple[str, str]:
         with capture_logs():
