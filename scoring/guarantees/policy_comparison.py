@@ -31,6 +31,11 @@ class DecidedShares:
     mistakes: WeightedShare | None
 
 
+def recorded_decision(facts: VerdictFacts) -> Decision:
+    """Return what was decided when the verdict was made, whatever by."""
+    return facts.decision
+
+
 def certified_decision(thresholds: FittedThresholds) -> Decider:
     """Return what the certificates decide; what none covers is for a person.
 

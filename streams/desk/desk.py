@@ -184,10 +184,10 @@ class Desk:
             return refusal or DecisionRefusal.GONE
         if choice.seen not in ("", answer_digest(verdict)):
             return DecisionRefusal.CHANGED
-        if choice.outcome == SEND and is_edited(choice, verdict):
+        edited = is_edited(choice, verdict)
+        if choice.outcome == SEND and edited:
             return DecisionRefusal.EDITED  # else a correction would be lost, and the mistake sent
-        sends_as_is = choice.outcome in SENDING_OUTCOMES and not is_edited(choice, verdict)
-        if sends_as_is and choice.calls_it_untrue:
+        if choice.outcome in SENDING_OUTCOMES and not edited and choice.calls_it_untrue:
             return DecisionRefusal.RATED_UNTRUE
         weight = self._state.sample.weight if self.is_audited(verdict) else 1.0
         # Before anybody has to wait: to find many wrong words in a long answer takes a second.

@@ -4,7 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from scoring.guarantees.joined_ratings import JoinedRating
-from scoring.guarantees.policy_comparison import PolicyDifference, certified_decision, compare_policies
+from scoring.guarantees.policy_comparison import (
+    PolicyDifference,
+    certified_decision,
+    compare_policies,
+    recorded_decision,
+)
 from scoring.values.exchange import Decision
 from streams.reviews.audit_sample import AuditSample
 from streams.reviews.policy_state import PolicyState, PolicyStatus, PolicyVersion
@@ -25,26 +30,41 @@ def candidates(state: PolicyState) -> list[PolicyVersion]:
     return proposed[-_CANDIDATES:]
 
 
-def compare_candidates(
-    store: RatingStore, sample: AuditSample, versions: Iterable[PolicyVersion]
+def candidate_differences(
+    ratings: Sequence[JoinedRating], versions: Iterable[PolicyVersion]
 ) -> dict[str, tuple[PolicyDifference, ...]]:
     """Return, by version, how candidates differ from what was decided, of all answers and by group.
 
     The first of each difference is what was decided, whatever by, the second what the candidate's
     certificates would have decided. Answers from before its proposal do not count: it was fitted to them.
     """
-    proposed = [
-        (version.version, version.fitted, version.proposal.written_at)
-        for version in versions
-        if version.fitted and version.proposal
-    ]
-    newest = store.newest(sample, min(since for _, _, since in proposed), _ANSWERS) if proposed else ()
     found = {}
-    for name, fitted, since in proposed:
-        if answers := [each for each in newest if each.facts.scored_at >= since]:
-            decide = certified_decision(fitted)
-            found[name] = compare_policies(answers, lambda facts: facts.decision, decide)
+    for each in versions:
+        if each.fitted and (proposal := each.proposal):
+            later = [rating for rating in ratings if rating.facts.scored_at >= proposal.written_at]
+            if later:
+                decide = certified_decision(each.fitted)
+                found[each.version] = compare_policies(later, recorded_decision, decide)
     return found
+
+
+def shadow_differences(
+    ratings: Sequence[JoinedRating], decisions: Mapping[str, Decision]
+) -> tuple[PolicyDifference, ...]:
+    """Return how decisions by verdict id differ from what was decided of the same answers, () if of none."""
+    both = [each for each in ratings if each.facts.verdict_id in decisions]
+    if not both:
+        return ()
+    return compare_policies(both, recorded_decision, lambda facts: decisions[facts.verdict_id])
+
+
+def compare_candidates(
+    store: RatingStore, sample: AuditSample, versions: Sequence[PolicyVersion]
+) -> dict[str, tuple[PolicyDifference, ...]]:
+    """Return the differences of candidates on the newest answers since the first of them was proposed."""
+    proposed = [each.proposal.written_at for each in versions if each.proposal]
+    newest = store.newest(sample, min(proposed), _ANSWERS) if proposed else ()
+    return candidate_differences(newest, versions)
 
 
 def compare_shadows(
@@ -57,15 +77,5 @@ def compare_shadows(
     names = store.shadow_names(since)
     newest = store.newest(sample, 0, _ANSWERS) if names else ()
     ids = [each.facts.verdict_id for each in newest]
-    compared = {name: _compare_shadow(newest, store.shadow_decisions(name, ids)) for name in names}
+    compared = {name: shadow_differences(newest, store.shadow_decisions(name, ids)) for name in names}
     return {name: differences for name, differences in compared.items() if differences}
-
-
-def _compare_shadow(
-    ratings: Sequence[JoinedRating], decisions: Mapping[str, Decision]
-) -> tuple[PolicyDifference, ...]:
-    """Return how decisions by verdict id differ from what was decided of the same answers, () if of none."""
-    both = [each for each in ratings if each.facts.verdict_id in decisions]
-    if not both:
-        return ()
-    return compare_policies(both, lambda facts: facts.decision, lambda facts: decisions[facts.verdict_id])

@@ -15,6 +15,7 @@ from streams.rates.verdict_counts import to_epoch_ms
 
 #: The policy was in doubt, and no judge could be asked.
 _NOT_ASKED: Final = frozenset({Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_BUDGET_SPENT})
+_UNDECIDABLE: Final = frozenset(UNDECIDABLE)
 _KNOWN: Final = frozenset({Reason.KNOWN_TRUE, Reason.KNOWN_UNTRUE})
 #: What a fitted policy decides in the place of: sent by score or opinion, or by another fitted policy.
 _LEFT_TO_THE_RISK: Final = frozenset(
@@ -56,7 +57,7 @@ def verdict_facts(verdict: Verdict) -> VerdictFacts:
 
 def _is_decided_before(verdict: Verdict) -> bool:
     """Return whether a fitted policy leaves the decision as it is; see ``Policy.decide``."""
-    if not (_KNOWN.isdisjoint(verdict.reasons) and set(UNDECIDABLE).isdisjoint(verdict.degraded)):
+    if not (_KNOWN.isdisjoint(verdict.reasons) and _UNDECIDABLE.isdisjoint(verdict.degraded)):
         return True
     return verdict.decision != Decision.REVIEW and _LEFT_TO_THE_RISK.isdisjoint(verdict.reasons[:1])
 

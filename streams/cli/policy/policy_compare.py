@@ -14,6 +14,7 @@ from scoring.guarantees.policy_comparison import (
     PolicyDifference,
     certified_decision,
     compare_policies,
+    recorded_decision,
 )
 from scoring.values.exchange import Decision
 from streams.cli.command_output import CommandFailed, UsageError, write_json, write_line
@@ -21,7 +22,7 @@ from streams.cli.common_options import AsJson, ConfigFile, parse_time
 from streams.cli.policy.policy_fit import Since, read_ratings
 from streams.cli.policy.policy_rendering import print_differences
 from streams.cli.policy.policy_topic import check_change
-from streams.reviews.policy_candidates import candidates
+from streams.reviews.policy_candidates import candidate_differences, candidates, shadow_differences
 from streams.reviews.policy_records import Change
 from streams.reviews.policy_state import PolicyState
 from streams.settings import load_settings
@@ -83,17 +84,9 @@ def compare(
 def _beside_recorded(
     ratings: Sequence[JoinedRating], state: PolicyState, shadows: Shadows
 ) -> dict[tuple[str, str], tuple[PolicyDifference, ...]]:
-    found = {}
-    for each in candidates(state):
-        proposal = each.proposal
-        later = [one for one in ratings if proposal and one.facts.scored_at >= proposal.written_at]
-        if later:
-            names = (_RECORDED, each.version)
-            found[names] = _differences(later, state, shadows, *names)
-    for name, decisions in shadows.items():
-        if decisions:
-            names = (_RECORDED, f"{_SHADOW}{name}")
-            found[names] = _differences(ratings, state, shadows, *names)
+    proposed = candidate_differences(ratings, candidates(state))
+    shadowed = {f"{_SHADOW}{name}": shadow_differences(ratings, each) for name, each in shadows.items()}
+    found = {(_RECORDED, name): each for name, each in {**proposed, **shadowed}.items() if each}
     if not found:
         raise CommandFailed("no proposed policy and no shadow has judged answers of this time")
     return found
@@ -115,7 +108,7 @@ def _differences(
 
 def _decider(state: PolicyState, shadows: Shadows, name: str) -> Decider:
     if name == _RECORDED:
-        return lambda facts: facts.decision
+        return recorded_decision
     if name.startswith(_SHADOW):
         decisions = shadows.get(name.removeprefix(_SHADOW))
         if not decisions:
